@@ -367,7 +367,7 @@ def old_samples(spread):
     ]
 
 
-def left(spread):
+def effective(spread):
     share = delayed_gradient.effective_share(spread)
     return f"Spread {spread:.1f} nats, a KL of {spread**2 / 2:.2f}: {100 * share:.0f} % of the batch is left."
 
@@ -450,7 +450,7 @@ FIGURES = {
         old_samples,
         delayed_gradient.effective_share,
         Handle("Spread of the log-ratios", SPREADS, start=5, words=tuple(f"{s:.1f}" for s in SPREADS)),
-        left,
+        effective,
     ),
     "changed": Figure(
         block, weight_delta.changed, Handle("Learning rate", RATES, start=1, words=("10⁻⁷", "10⁻⁶", "10⁻⁵")), lit

@@ -139,10 +139,10 @@ def generated(k):
         return SOURCES[k.overlap](lengths(k, batches).reshape(UPDATES, -1), *job, slots(k))
     cap = float("inf") if k.hard_cap == "never" else int(k.hard_cap)
     ahead = (k.head + 2) * k.completions + k.slots
-    drawn = lengths(k, batches + ahead * (1 if k.hard_cap == "never" else UPDATES)).tolist()
+    tokens = lengths(k, batches + ahead * (1 if k.hard_cap == "never" else UPDATES)).tolist()
     rules = dict(hard_cap=cap, in_place=k.in_place)
     try:
-        return pipeline.stream(drawn, UPDATES, k.completions, *job, k.head, slots(k), **rules)
+        return pipeline.stream(tokens, UPDATES, k.completions, *job, k.head, slots(k), **rules)
     except pipeline.Starved:
         return None
 

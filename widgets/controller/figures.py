@@ -33,8 +33,8 @@ def third():
     run = add_run(grpo, hyper=dict(beta=0.1, inner_epochs=1))
     for event, batch in faults.stages(run, WARM_UP + 1):
         if (event.iteration, event.stage) == (WARM_UP, 7):
-            now, _, _ = run.trainer.policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
-            return batch, now, run.rollout.version
+            logp, _, _ = run.trainer.policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
+            return batch, logp, run.rollout.version
 
 
 def shown_rows():
@@ -46,13 +46,13 @@ def shown_rows():
 
 
 def stage(n):
-    batch, now, version = third()
-    rows = [[f"row {i + 1}", *row(n, i, batch, now, version)] for i in shown_rows()]
-    asked = tinylm.decode(batch.prompt[0].tolist())
-    return [grid(rows, f"Four of the eight completions of {asked}", "Fin. is the token Final:", diverging=n > 4)]
+    batch, logp, version = third()
+    rows = [[f"row {i + 1}", *row(n, i, batch, logp, version)] for i in shown_rows()]
+    prompt = tinylm.decode(batch.prompt[0].tolist())
+    return [grid(rows, f"Four of the eight completions of {prompt}", "Fin. is the token Final:", diverging=n > 4)]
 
 
-def row(n, i, batch, now, version):
+def row(n, i, batch, new_logp, version):
     """The cells of one row after stage n, and the words at its right."""
     if n == 1:
         return [cell(tinylm.TEXT[token], "", 0.0) for token in batch.prompt[i]], ""
@@ -65,7 +65,7 @@ def row(n, i, batch, now, version):
         elif n == 5:
             cells.append(cell(token, signed(batch.advantage[i, t]), float(np.clip(batch.advantage[i, t] / 2, -1, 1))))
         else:
-            change = now[i, t] - batch.old_logp[i, t]
+            change = new_logp[i, t] - batch.old_logp[i, t]
             cells.append(cell(token, signed(change), float(np.clip(change, -1, 1))))
     paid = f"reward {batch.reward[i]:.0f}"
     return cells, {2: f"version {batch.version[i]}", 7: f"next: version {version}"}.get(n, paid)
@@ -97,11 +97,11 @@ def shift(n):
 def praised(n):
     _, A = moved(n)
     right, pushed = PAID > 0, A.ravel() > 0
-    kept = int((right & pushed).sum())
-    are = plural(kept, "is", "are")
-    where = ("In their places", "One row too far", "Two rows too far")[n]
+    right_and_pushed = int((right & pushed).sum())
+    are = plural(right_and_pushed, "is", "are")
+    place = ("In their places", "One row too far", "Two rows too far")[n]
     return (
-        f"{where}, {kept} of {right.sum()} right rows {are} praised, and {(~right & pushed).sum()} of "
+        f"{place}, {right_and_pushed} of {right.sum()} right rows {are} praised, and {(~right & pushed).sum()} of "
         f"{(~right).sum()} wrong ones. Rewards still have the mean {PAID.mean():g}."
     )
 

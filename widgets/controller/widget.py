@@ -23,7 +23,7 @@ from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
 COST = "128 completions an iteration"
-EVERY, PICTURE = 4, 12  # iterations between two looks at the exact numbers, and between two pictures
+EVERY, PICTURE = 4, 12  # iterations from one exact evaluation to the next, and from one picture to the next
 HALF, LONG = 0.5, 30  # a run of this many iterations that ends with fewer than half right is broken
 WHOLE = 100  # iterations after which a run is compared with the default
 WELL = 0.8  # below this it is clearly worse than the default, 0.92
@@ -66,7 +66,7 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Run:
-    """What is known at one rest of the loop."""
+    """The state of the run after a stage."""
 
     iteration: int  # in progress, from 1
     stage: int  # the last one done
@@ -175,10 +175,10 @@ def training(k, r):
         *([label(100, rollout[-1], f"rollout: {rollout[-1]:.3f}", 2, "right", below=True)] if apart else []),
         label(100, 0.01, "dots: counted in the batch", 3, "right"),
     ]
-    seen = np.minimum(1 + EVERY * np.arange(len(r.kl)), k.iterations)
-    kl = [line(seen, np.maximum(r.kl, FLOOR), "to the start", 1), label(100, 150, "to the start", 1, "right")]
+    sampled_at = np.minimum(1 + EVERY * np.arange(len(r.kl)), k.iterations)
+    kl = [line(sampled_at, np.maximum(r.kl, FLOOR), "to the start", 1), label(100, 150, "to the start", 1, "right")]
     if k.beta > 0:
-        kl += [line(seen, np.maximum(r.kl_logged, FLOOR), "as logged", 2), label(0, 150, "as logged", 2)]
+        kl += [line(sampled_at, np.maximum(r.kl_logged, FLOOR), "as logged", 2), label(0, 150, "as logged", 2)]
     return [
         panel(
             "Right completions",
@@ -210,10 +210,10 @@ SHORT = ["trajs", "tokens", "reward", "ref", "loss", "sync"]
 
 
 def one_iteration(k, r):
-    there = iteration.carried(r.batch, r.policy)
-    crossed = [edge for edge, stage in EDGES.items() if edge in there and stage <= r.stage]
-    weights = [iteration.weight(there[edge]) if edge in crossed else 0 for edge in EDGES]
-    shapes = [shape_words(edge, there[edge]) if edge in crossed else "" for edge in EDGES]
+    carried = iteration.carried(r.batch, r.policy)
+    crossed = [edge for edge, stage in EDGES.items() if edge in carried and stage <= r.stage]
+    weights = [iteration.weight(carried[edge]) if edge in crossed else 0 for edge in EDGES]
+    shapes = [shape_words(edge, carried[edge]) if edge in crossed else "" for edge in EDGES]
     work = iteration.token_passes(r.batch, k.passes, k.beta > 0)
     done = [work[role] if stage <= r.stage else 0 for role, stage in (("rollout", 2), ("reference", 4), ("trainer", 6))]
     return [
@@ -312,19 +312,19 @@ def readouts(k, r):
             return "violated"
         return "holds" if r.checked.issuperset(names) else "not yet checked"
 
-    shown = {"holds"} | ({"violated"} if damaged(k, r) else set())
+    marked = {"holds"} | ({"violated"} if damaged(k, r) else set())
     states = {words: lamp(names) for words, (names, _) in LAMPS.items()}
     return [
         Readout("Right, weaker copy", weaker(k, r), "", tasks.exact_pass, "violated" if damaged(k, r) else ""),
         *(
-            Readout(words, states[words], "", source, states[words] if states[words] in shown else "")
+            Readout(words, states[words], "", source, states[words] if states[words] in marked else "")
             for words, (_, source) in LAMPS.items()
         ),
     ]
 
 
 def weaker(k, r):
-    """By the trainer's weights or by those that sample, whichever is right less often on what is trained on."""
+    """Pass rate on the trained prompts, of the trainer's or the rollout's weights, whichever is lower."""
     return min(rates[-1][learned(k)].mean() for rates in (r.trainer, r.rollout))
 
 
@@ -373,12 +373,12 @@ def broken(k, r):
 
 
 def mended(k, **turned):
-    there = replace(k, **turned)
-    return not damaged(there, end(run, there))
+    setting = replace(k, **turned)
+    return not damaged(setting, end(run, setting))
 
 
 def claims(k, r):
-    """That the wire alone is to blame, or too few completions alone, and what else its sentence says."""
+    """What is asserted of a break: the wire alone is to blame, or few completions alone, and what its sentence says."""
     if k.fault == "none":
         more = dict(groups=max(k.groups, 16), K=max(k.K, 8))
         return {"as many as usual mend it": lambda: mended(k, **more), "they are few": lambda: k.groups * k.K < 128}
@@ -403,8 +403,8 @@ def fix(k):
         return recovery.different(k, once | more)
     if k.groups * k.K >= 128 and k.passes < 8:  # then a right loop learns
         return WIRED
-    ways = [WIRED, WIRED | more, WIRED | more | once]
-    return recovery.first_of(k, ways, lambda there: not damaged(there, end(run, there))) or WIRED
+    remedies = [WIRED, WIRED | more, WIRED | more | once]
+    return recovery.first_of(k, remedies, mended) or WIRED
 
 
 def numbers(k, r):
@@ -478,9 +478,9 @@ def worse(k, r):
 def holds(k, r):
     first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
     looked = all(r.checked.issuperset(names) for names, _ in LAMPS.values())
-    what = "Every invariant holds" if looked else "No invariant is violated so far"
+    invariants = "Every invariant holds" if looked else "No invariant is violated so far"
     return Said(
-        f"{what}, and the pass rate went from {first:.3f} to {last:.3f}.",
+        f"{invariants}, and the pass rate went from {first:.3f} to {last:.3f}.",
         {
             "as the lamps say": lambda: (
                 {row.value for row in readouts(k, r)[1:]} <= ({"holds"} if looked else {"holds", "not yet checked"})

@@ -272,7 +272,7 @@ def keeps_up(k):
 
 
 def cause(k, r):
-    """What alone mends it where it is undone; of a batch that is cut and of beliefs, what stands for another way."""
+    """For a list, the first likely cause whose undoing mends it; for another way, its own; MIXED where neither is."""
     if k.way == AGAIN:
         return THROWN if full(k, r) else MIXED
     if k.way == PREDICTED:

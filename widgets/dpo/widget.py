@@ -133,7 +133,7 @@ def course(k, every=4):
 
 
 def wins(k):
-    """At the end, with as few looks as that takes."""
+    """Wins at the end."""
     return float(course(k, k.steps).wins[-1])
 
 
@@ -162,32 +162,34 @@ WITHOUT = ("simpo", "orpo")  # losses that know no reference
 def undone(k):
     """{cause: the setting without it}, of those that are there."""
     name, home = LOSSES[k.loss]
-    ways = {CERTAIN: dict(labels=ASKED), BENT: dict(bias=0.0)}
+    turned = {CERTAIN: dict(labels=ASKED), BENT: dict(bias=0.0)}
     if name in WITHOUT:
-        ways[FREE] = dict(loss="DPO", beta=LOSSES["DPO"][1])
+        turned[FREE] = dict(loss="DPO", beta=LOSSES["DPO"][1])
     elif home > k.beta:
-        ways[WEAK] = dict(beta=home)
-    ways |= {TURNED: dict(flip=0.0), FEW: dict(n=max(200, k.n))}
-    there = {found: replace(k, **way) for found, way in ways.items()}
-    return {found: other for found, other in there.items() if other != k}
+        turned[WEAK] = dict(beta=home)
+    turned |= {TURNED: dict(flip=0.0), FEW: dict(n=max(200, k.n))}
+    settings = {cause: replace(k, **knobs) for cause, knobs in turned.items()}
+    return {cause: setting for cause, setting in settings.items() if setting != k}
 
 
 def cause(k):
-    """The first of these that alone brings it back, or MIXED if none does."""
-    nearer = lambda there: course(there, k.steps).kl[-1] < course(k, k.steps).kl[-1]
-    mending = (found for found, there in undone(k).items() if holding(there) and (found != FREE or nearer(there)))
-    return next(mending, MIXED)
+    """The first cause that, undone alone, brings the wins back; MIXED if none does."""
+    for cause, setting in undone(k).items():
+        farther = cause == FREE and course(setting, k.steps).kl[-1] >= course(k, k.steps).kl[-1]
+        if holding(setting) and not farther:
+            return cause
+    return MIXED
 
 
-def fix(k, found):
+def fix(k, cause):
     """A dearer nat where labels are sure, since nobody can make people waver; else what is in the way."""
     dearer = [dict(beta=beta) for beta in BETAS if beta > max(k.beta, 0.7)]
-    if found == CERTAIN and k.loss == "DPO" and (back := recovery.first_of(k, dearer, holding)):
+    if cause == CERTAIN and k.loss == "DPO" and (back := recovery.first_of(k, dearer, holding)):
         return back
     loss = "DPO" if LOSSES[k.loss][0] in ("simpo", "orpo") else k.loss
     home = dict(loss=loss, beta=LOSSES[loss][1], labels=ASKED, bias=0.0, flip=0.0, n=200, steps=STEPS)
-    usual_ways = dict(loss="DPO", beta=0.4, labels=ASKED, bias=0.0, flip=0.0, n=200, steps=STEPS, seed=0)
-    return recovery.fewest(k, home, holding) or recovery.fewest(k, usual_ways, holding)
+    default = dict(loss="DPO", beta=0.4, labels=ASKED, bias=0.0, flip=0.0, n=200, steps=STEPS, seed=0)
+    return recovery.fewest(k, home, holding) or recovery.fewest(k, default, holding)
 
 
 # The picture
@@ -199,10 +201,10 @@ def figure(k, r):
 
 def outcome(k, r):
     x, y = r.course.step[SHOWN], r.course.wins[SHOWN]
-    left = " · off the map" if r.course.edge[-1] > 0.01 else ""
+    off_map = " · off the map" if r.course.edge[-1] > 0.01 else ""
     return panel(
         "Wins against the reference",
-        "share of comparisons, exact" + left,
+        "share of comparisons, exact" + off_map,
         line(x, y, "policy", 1),
         *rival_line(k, r),
         threshold(BEATEN, "breaks below one half", 0.0),
@@ -278,9 +280,9 @@ def distance(k, r):
 def ground():
     """(length, quality, gold) of the cells that are drawn; what is below −6 nats is drawn as that."""
     side = np.unique(world().q)
-    kept = np.abs(side) <= REACH
-    gold = world().gold.reshape(len(side), len(side))[np.ix_(kept, kept)]
-    at = side[kept][::EVERY]
+    within = np.abs(side) <= REACH
+    gold = world().gold.reshape(len(side), len(side))[np.ix_(within, within)]
+    at = side[within][::EVERY]
     return at, at, np.clip(gold[::EVERY, ::EVERY], -DEEP, DEEP)
 
 
@@ -347,10 +349,10 @@ def broken(k, r):
     end = float(r.course.wins[-1])
     if end >= BEATEN:
         return None
-    found = cause(k)
+    blamed = cause(k)
     high, step = best(r)
-    shown = f"{end:.2f}" if end < 0.495 else f"{np.floor(1e4 * end) / 1e4:.4f}"
-    fell = f"wins {high:.2f} at step {step}, {shown} at the end"
+    ended = f"{end:.2f}" if end < 0.495 else f"{np.floor(1e4 * end) / 1e4:.4f}"
+    fell = f"wins {high:.2f} at step {step}, {ended} at the end"
     if r.course.loss[-1] < r.course.loss[0]:
         fell += ", while the loss fell"
     longer = r.course.tokens[-1] > r.course.tokens[0]
@@ -367,26 +369,26 @@ def broken(k, r):
         FEW: lambda: f"With 200 pairs in place of {k.n} it would hold: {fell}.",
         MIXED: lambda: f"Undoing one thing alone does not mend it: {fell}.",
     }
-    return Break(Said(why[found](), claims(k, r, found)), fix(k, found), found)
+    return Break(Said(why[blamed](), claims(k, r, blamed)), fix(k, blamed), blamed)
 
 
-def claims(k, r, found):
+def claims(k, r, cause):
     """What is asserted of a break: its course, and that it holds where the cause is undone, and nothing else is."""
-    c, there = r.course, undone(k).get(found)
+    c, mended = r.course, undone(k).get(cause)
     asserted = {
         "fewer than half are won at the end": lambda: worth(c.theta[-1]) < BEATEN,
         "never were more won than is said": lambda: all(worth(theta) < best(r)[0] + 1e-6 for theta in c.theta[::10]),
     }
-    if found == MIXED:
+    if cause == MIXED:
         return asserted | {"undoing one alone mends nothing": lambda: not any(map(holding, undone(k).values()))}
-    farther = {"without it, it stays nearer": lambda: course(there).kl[-1] < c.kl[-1]}
+    farther = {"without it, it stays nearer": lambda: course(mended).kl[-1] < c.kl[-1]}
     own = {
         CERTAIN: {"labels disagree only where they were turned round": lambda: not disagreeing(replace(k, flip=0.0))},
         BENT: {"a longer answer that is as good is paid more": lambda: k.bias > 0},
         FREE: farther,
         WEAK: farther,
     }
-    return asserted | {"undone, it holds": lambda: worth(course(there).theta[-1]) >= BEATEN} | own.get(found, {})
+    return asserted | {"undone, it holds": lambda: worth(course(mended).theta[-1]) >= BEATEN} | own.get(cause, {})
 
 
 def tilted(theta):
@@ -408,7 +410,7 @@ def disagreeing(k):
 
 
 def certain(k, r):
-    """What the labels of SURE are, with those turned round, and whether every pair still asks for a larger margin."""
+    """In words: how far sure labels agree, and whether every pair still asks for a larger margin."""
     if wrong := disagreeing(k):
         return f"But for {wrong} of {k.n} labels the better always wins, and sampled labels would hold it"
     return "No label speaks for the other side" + (", and every pair asks for more" if asking(k, r) else "")
@@ -439,8 +441,8 @@ def worse(k, r):
                 "the loss fell on": lambda: r.course.loss[-1] < r.course.loss[r.course.step == high[1]][0],
             },
         )
-    labeling = lambda k: (k.labels, k.bias, k.n, k.flip)
-    if labeling(k) != labeling(default) and end > UNLUCKY:
+    as_labeled = all(getattr(k, name) == getattr(default, name) for name in ("labels", "bias", "n", "flip"))
+    if not as_labeled and end > UNLUCKY:
         return None
     return Said(
         f"It wins {end:.2f} of the comparisons; DPO at β = 0.4 wins {usual(k):.2f} on 200 sampled pairs.",
@@ -451,11 +453,18 @@ def worse(k, r):
     )
 
 
+def gained(nats):
+    return f"{'gained' if nats > 0 else 'lost'} {abs(nats):.1f}"
+
+
 def holds(k, r):
     c = r.course
-    gained = lambda nats: f"{'gained' if nats > 0 else 'lost'} {abs(nats):.1f}"
     theta = c.theta[-1]
-    of_pairs = lambda which: (world().phi[pairs(k.labels, k.bias, k.n, k.flip, k.seed)[which]] @ theta).mean()
+
+    def of_pairs(side):
+        """Mean of θ·φ of the winners, 0, or the losers, 1."""
+        return (world().phi[pairs(k.labels, k.bias, k.n, k.flip, k.seed)[side]] @ theta).mean()
+
     nats = theta @ theta / 2  # of a Gaussian that is moved, far from the end of the map
     return Said(
         f"It wins {c.wins[-1]:.2f} of the comparisons at {c.kl[-1]:.1f} nats; its winners have "

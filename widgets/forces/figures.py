@@ -47,20 +47,23 @@ def labels_said(error):
 
 # ── what a critic must foresee ──
 SHARES = tuple(round(0.05 * n, 2) for n in range(20))
-EFFORT = lambda baseline, s: forces.effort("verifier", baseline, False, foreseen=s)
+
+
+def effort(baseline, share):
+    return forces.effort("verifier", baseline, False, foreseen=share)
 
 
 def foresight(share):
     at = np.linspace(0, 0.95, 39)
-    critic, siblings = EFFORT("critic", share), EFFORT("group", share)
+    critic, siblings = effort("critic", share), effort("group", share)
     return [
         panel(
             "Siblings or a critic",
             "compute to the target; every prompt has a verifier",
-            line(100 * at, [EFFORT("group", s) for s in at], "siblings", 1),
-            line(100 * at, [EFFORT("critic", s) for s in at], "critic", 2),
-            label(2, EFFORT("group", 0) + 0.06, "fifteen siblings", 1),
-            label(30, EFFORT("critic", 0.3) + 0.1, "critic", 2),
+            line(100 * at, [effort("group", s) for s in at], "siblings", 1),
+            line(100 * at, [effort("critic", s) for s in at], "critic", 2),
+            label(2, effort("group", 0) + 0.06, "fifteen siblings", 1),
+            label(30, effort("critic", 0.3) + 0.1, "critic", 2),
             dots([100 * share] * 2, [siblings, critic], "here", role="here"),
             x="foreseen of the variance within a prompt, %",
             x_range=(0, 100),
@@ -70,7 +73,7 @@ def foresight(share):
 
 
 def foresight_said(share):
-    times = EFFORT("critic", share) / EFFORT("group", share)
+    times = effort("critic", share) / effort("group", share)
     return f"A critic that foresees {100 * share:.0f} % takes {times:.2f} times the compute of siblings."
 
 
@@ -84,12 +87,12 @@ def best(room):
 
 
 def rooms(room):
-    found = [best(r) for r in ROOMS]
-    here = best(room)
-    marks = [line(ROOMS, [s.compute if s else None for s in found], "least compute", 1, "step")]
-    if here:
-        marks.append(dots([room], [here.compute], "here", role="here"))
-        marks.append(label(13, 90, forces.name(here), 1))
+    recipes = [best(r) for r in ROOMS]
+    recipe = best(room)
+    marks = [line(ROOMS, [s.compute if s else None for s in recipes], "least compute", 1, "step")]
+    if recipe:
+        marks.append(dots([room], [recipe.compute], "here", role="here"))
+        marks.append(label(13, 90, forces.name(recipe), 1))
     else:
         marks.append(label(13, 90, "nothing fits", 1))
     return [
@@ -106,10 +109,10 @@ def rooms(room):
 
 
 def rooms_said(room):
-    here = best(room)
-    if not here:
+    recipe = best(room)
+    if not recipe:
         return f"With {room} bytes a weight nothing fits: what trains takes 18."
-    return f"With {room} bytes a weight: {forces.name(here)}, {here.compute:.3g}."
+    return f"With {room} bytes a weight: {forces.name(recipe)}, {recipe.compute:.3g}."
 
 
 FIGURES = {

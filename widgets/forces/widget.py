@@ -99,9 +99,9 @@ def run(k):
     )
 
 
-def least(found, name):
+def least(recipes, name):
     """The least compute of those with this baseline."""
-    return min((s.compute for s in found if baseline(s) == name), default=float("inf"))
+    return min((s.compute for s in recipes if baseline(s) == name), default=float("inf"))
 
 
 def pays_from(k):
@@ -110,16 +110,19 @@ def pays_from(k):
     A critic's compute falls with what it foresees, and a group's does not depend on it: the two lines of the panel
     meet once at most.
     """
-    ahead = lambda foreseen: (
-        least(found := solutions(replace(k, foreseen=foreseen), float("inf")), "critic") <= least(found, "group")
-    )
-    if ahead(0.0) or not ahead(1.0):
-        return 0.0 if ahead(0.0) else 2.0
+    if critic_ahead(k, 0.0) or not critic_ahead(k, 1.0):
+        return 0.0 if critic_ahead(k, 0.0) else 2.0
     low, high = 0.0, 1.0
     for _ in range(12):
         middle = (low + high) / 2
-        low, high = (low, middle) if ahead(middle) else (middle, high)
+        low, high = (low, middle) if critic_ahead(k, middle) else (middle, high)
     return high
+
+
+def critic_ahead(k, foreseen):
+    """Whether a critic takes no more than a group where it foresees this share of the variance."""
+    recipes = solutions(replace(k, foreseen=foreseen), float("inf"))
+    return least(recipes, "critic") <= least(recipes, "group")
 
 
 def baseline(solution):
@@ -140,15 +143,15 @@ def called(solution):
 
 def ranked(k, r):
     """The recipes that take least, and what each needs; those that do not fit are gray."""
-    shown = r.all[:ROWS]
-    if r.best and r.best not in shown:
-        shown = [*shown[:-1], r.best]
+    recipes = r.all[:ROWS]
+    if r.best and r.best not in recipes:
+        recipes = [*recipes[:-1], r.best]
     marks = []
-    for row, one in zip(range(ROWS, 0, -1), shown):
-        fits = one.memory <= k.room
+    for row, recipe in zip(range(ROWS, 0, -1), recipes):
+        fits, words = recipe.memory <= k.room, f"{figures(recipe.compute)}, {recipe.memory:.0f} B"
         marks += [
-            dots([one.compute], [row], called(one), 1 if fits else 8, "here" if one is r.best else ""),
-            label(0.32, row + 0.2, f"{called(one)}: {figures(one.compute)}, {one.memory:.0f} B", 1 if fits else 8),
+            dots([recipe.compute], [row], called(recipe), 1 if fits else 8, "here" if recipe is r.best else ""),
+            label(0.32, row + 0.2, f"{called(recipe)}: {words}", 1 if fits else 8),
         ]
     return panel(
         "Compute to the same target",
@@ -196,12 +199,12 @@ def factors(k, r):
 
 
 def parts(source, k):
-    one = assumed(k)
+    assumptions = assumed(k)
     group, samples = ("group", 2) if source.signal == "pairs" else (source.baseline, k.samples)
     return (
-        forces.cost(source.signal, source.baseline, source.anchored, one),
-        forces.variance(group, samples, k.foreseen, one),
-        1 / forces.signal(source.signal, source.anchored, one) ** 2,
+        forces.cost(source.signal, source.baseline, source.anchored, assumptions),
+        forces.variance(group, samples, k.foreseen, assumptions),
+        1 / forces.signal(source.signal, source.anchored, assumptions) ** 2,
     )
 
 
@@ -213,13 +216,13 @@ def by_memory(k, r):
     best = [next((s for s in r.all if s.memory <= room), None) for room in ROOMS]
     marks = [line(ROOMS, [s.compute if s else None for s in best], "least compute", 1, "step")]
     last, foot = None, float("inf")  # of the words before
-    for room, one in zip(ROOMS, best):
-        if one and one is not last and one.compute < HIGHEST:
-            anchor, below = "right" if room > 36 else "left", 2.2 * one.compute > foot
-            high = min(0.88 * one.compute, 0.95 * foot) if below else 1.12 * one.compute
-            marks.append(label(room + (0.3 if anchor == "left" else 7), high, called(one), 1, anchor, below))
+    for room, recipe in zip(ROOMS, best):
+        if recipe and recipe is not last and recipe.compute < HIGHEST:
+            anchor, below = "right" if room > 36 else "left", 2.2 * recipe.compute > foot
+            high = min(0.88 * recipe.compute, 0.95 * foot) if below else 1.12 * recipe.compute
+            marks.append(label(room + (0.3 if anchor == "left" else 7), high, called(recipe), 1, anchor, below))
             foot = high / 2 if below else high
-        last = one
+        last = recipe
     if r.best:
         marks.append(dots([k.room], [r.best.compute], "here", role="here"))
     return panel(
@@ -237,15 +240,15 @@ def by_memory(k, r):
 
 def by_foresight(k, r):
     """Least compute with siblings and with a critic, by how much of a completion's outcome is foreseen."""
-    at = {"group": [], "critic": []}
+    least_by = {"group": [], "critic": []}
     for s in FORESEEN:
-        found = solutions(replace(k, foreseen=float(s)), float("inf"))
-        for name, values in at.items():
-            values.append(min((one.compute for one in found if baseline(one) == name), default=None))
+        recipes = solutions(replace(k, foreseen=float(s)), float("inf"))
+        for name, values in least_by.items():
+            values.append(min((recipe.compute for recipe in recipes if baseline(recipe) == name), default=None))
     named = {"group": "siblings", "critic": "critic"}
-    marks = [line(FORESEEN, values, named[name], 2 if name == "critic" else 1) for name, values in at.items()]
-    marks.append(label(0.02, at["group"][0] * 1.1, "siblings", 1))
-    marks.append(label(0.98, at["critic"][-1] * 1.1, "critic", 2, "right"))
+    marks = [line(FORESEEN, values, named[name], 2 if name == "critic" else 1) for name, values in least_by.items()]
+    marks.append(label(0.02, least_by["group"][0] * 1.1, "siblings", 1))
+    marks.append(label(0.98, least_by["critic"][-1] * 1.1, "critic", 2, "right"))
     values = [v for v in (r.group, r.critic) if np.isfinite(v)]
     return panel(
         "Siblings or a critic",
@@ -291,10 +294,11 @@ def short(words):
 
 def by_price(k):
     """A reward model's compute and a judge's, by the price of labels."""
-    one = assumed(k)
-    scored = lambda name, price: forces.effort(
-        name, "group", True, k.samples, k.foreseen, replace(one, labels=float(price))
-    )
+
+    def scored(name, price):
+        priced = replace(assumed(k), labels=float(price))
+        return forces.effort(name, "group", True, k.samples, k.foreseen, priced)
+
     model, judge = ([scored(name, price) for price in PRICES] for name in forces.LEARNED)
     return panel(
         "People or a judge",
@@ -340,15 +344,15 @@ def readouts(k, r):
 
 def pays(k, r):
     """From which share foreseen on a critic takes no more than a group, in words."""
-    ahead = lambda share: (
-        least(found := solutions(replace(k, foreseen=share), float("inf")), "critic") <= least(found, "group")
-    )
     if r.pays_from > 1:
-        return Said("never", {"not even where all is foreseen": lambda: not ahead(1.0)})
+        return Said("never", {"not even where all is foreseen": lambda: not critic_ahead(k, 1.0)})
     above, below = min(r.pays_from + 0.005, 1.0), max(r.pays_from - 0.005, 0.0)
     return Said(
         f"{100 * r.pays_from:.0f} % foreseen",
-        {"above it does": lambda: ahead(above), "below it does not": lambda: not below or not ahead(below)},
+        {
+            "above it does": lambda: critic_ahead(k, above),
+            "below it does not": lambda: not below or not critic_ahead(k, below),
+        },
     )
 
 
@@ -394,7 +398,10 @@ def broken(k, r):
             "the least takes 18": lambda: min(s.memory for s in r.all) == 18 > k.room,
         }
         return Break(Said(why, claims), dict(room=18), FITS)
-    cheaper = lambda there: sane(there) and solutions(there, there.room)[0].compute <= r.best.compute
+
+    def cheaper(knobs):
+        return sane(knobs) and solutions(knobs, knobs.room)[0].compute <= r.best.compute
+
     order = SOURCES + TURNED if r.best.dropped else TURNED
     least = {"no other that fits takes less": lambda: cheapest(k, r) >= r.best.compute * (1 - 1e-9)}
     if r.best.unanchored:
@@ -403,17 +410,17 @@ def broken(k, r):
             "it is learned, and without a price of KL": lambda: any(loose(s) for s in sources(r.best)),
             "held near its data it takes more": lambda: cheapest(k, r, anchored=True) > r.best.compute,
         }
-        found, sentence = LOOSE, Said(why, claims)
+        cause, sentence = LOOSE, Said(why, claims)
     elif r.best.dropped:
         claims = least | {
             "so many prompts are left out": lambda: abs(r.best.dropped - (1 - k.checkable)) < 1e-9 < r.best.dropped,
             "at a higher price they are not": lambda: not solutions(replace(k, dropped=1e12), k.room)[0].dropped,
         }
-        found, sentence = IGNORED, Said(left_out(k, r), claims)
+        cause, sentence = IGNORED, Said(left_out(k, r), claims)
     else:
         return None
-    one = recovery.one_knob(k, order, cheaper) or recovery.one_knob(k, order, sane)
-    return Break(sentence, one or recovery.fewest(k, SURELY, sane), found)
+    fix = recovery.one_knob(k, order, cheaper) or recovery.one_knob(k, order, sane)
+    return Break(sentence, fix or recovery.fewest(k, SURELY, sane), cause)
 
 
 def sources(solution):
@@ -426,28 +433,28 @@ def loose(source):
 
 def cheapest(k, r, anchored=False):
     """The least compute of what fits, summed up once more from its prompts; of what is held near its data only."""
-    held = [s for s in r.all if s.memory <= k.room and not (anchored and any(map(loose, sources(s))))]
-    return min((summed(k, s) for s in held), default=float("inf"))
+    fitting = [s for s in r.all if s.memory <= k.room and not (anchored and any(map(loose, sources(s))))]
+    return min((summed(k, s) for s in fitting), default=float("inf"))
 
 
 def summed(k, s):
     """Cost × variance ÷ signal² of either kind of prompts."""
-    one = assumed(k)
+    assumptions = assumed(k)
 
     def of(source):
         if source.signal == "pairs":
             return (8 + k.labels) * 2 / 6 / ((1 - 2 * k.pairs) * k.offline) ** 2
         wrong = dict(verifier=k.verifier, judge=k.judge).get(source.signal, k.reward_model)
-        left = (1 - 2 * wrong) * (k.hacked if loose(source) else 1)
+        signal = (1 - 2 * wrong) * (k.hacked if loose(source) else 1)
         operations = 8 + dict(verifier=0, judge=4).get(source.signal, 2 + k.labels)
         operations += 2 * source.anchored + 8 * (source.baseline == "critic")
         within, between = 1 / 6, 1 / 12  # of pass rates that are uniform
         spread = dict(
             group=within * k.samples / (k.samples - 1),
-            critic=(1 - one.between) * between + (1 - k.foreseen) * within,
+            critic=(1 - assumptions.between) * between + (1 - k.foreseen) * within,
             batch=within + between,
         )
-        return operations * spread[source.baseline] / left**2
+        return operations * spread[source.baseline] / signal**2
 
     rest = 1 - k.checkable
     unchecked = rest * (of(s.unchecked) if s.unchecked else k.dropped) if rest else 0.0
@@ -465,8 +472,8 @@ def left_out(k, r):
 
 
 def sane(k):
-    found = solutions(k, k.room)
-    return bool(found) and not found[0].unanchored and not found[0].dropped
+    recipes = solutions(k, k.room)
+    return bool(recipes) and not recipes[0].unanchored and not recipes[0].dropped
 
 
 def worse(k, r):
@@ -509,7 +516,7 @@ def held(source):
 def two_teams(plain, other):
     """Compute of the best that each can afford, and what is left of the signal of its scorer."""
     compute = [r.best.compute for r in (plain, other)]
-    left = [forces.signal(r.best.unchecked.signal, r.best.unchecked.anchored) for r in (plain, other)]
+    signal = [forces.signal(r.best.unchecked.signal, r.best.unchecked.anchored) for r in (plain, other)]
     names = dict(tickvals=[0, 1], ticktext=["one team", "the other"])
     return [
         panel(
@@ -525,9 +532,9 @@ def two_teams(plain, other):
         panel(
             "What is left of the signal",
             "1: a scorer that is never wrong; prompts without verifier",
-            bars([0], left[:1], "one team", 8),
-            bars([1], left[1:], "the other", 1),
-            *(label(n, share + 0.01, f"{share:.2f}", 0, "center") for n, share in enumerate(left)),
+            bars([0], signal[:1], "one team", 8),
+            bars([1], signal[1:], "the other", 1),
+            *(label(n, share + 0.01, f"{share:.2f}", 0, "center") for n, share in enumerate(signal)),
             x_range=[-0.6, 1.6],
             y_range=[0, 1],
             ticks=names,

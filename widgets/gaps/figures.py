@@ -43,9 +43,9 @@ def tiles(text, tone):
 
 
 def job(name):
-    value = lambda gap_id: gaps.value_of(name)[IDS.index(gap_id)]
+    value = dict(zip(IDS, gaps.value_of(name)))
     return [
-        grid(tiles(lambda i: f"{value(i):g}", lambda i: value(i) / 3), "Value of each lesson", "0 to 3, a judgement")
+        grid(tiles(lambda i: f"{value[i]:g}", lambda i: value[i] / 3), "Value of each lesson", "0 to 3, a judgement")
     ]
 
 
@@ -60,13 +60,19 @@ MINUTES = tuple(range(20, 136, 5))
 
 def minutes(budget):
     best, greedy = gaps.plan(RESEARCH, budget), gaps.greedy(RESEARCH, budget)
-    place = lambda found: lambda i: f"{found.ids.index(i) + 1}." if i in found.ids else ""
-    shade = lambda found: lambda i: float(RESEARCH[IDS.index(i)] / 3) if i in found.ids else 0.0
     rows = []
-    for name, found in (("best", best), ("by the minute", greedy)):
-        mine = tiles(place(found), shade(found))
-        rows += [[name, mine[0][1], f"{found.value:g}"], *(["", row[1], ""] for row in mine[1:])]
+    for name, plan in (("best", best), ("by the minute", greedy)):
+        mine = tiles_of(plan)
+        rows += [[name, mine[0][1], f"{plan.value:g}"], *(["", row[1], ""] for row in mine[1:])]
     return [grid(rows, "Two plans for research", "1. 2. 3.: the order; at the right what the plan is worth")]
+
+
+def tiles_of(plan):
+    """The place of each lesson of a plan, toned by its value."""
+    return tiles(
+        lambda i: f"{plan.ids.index(i) + 1}." if i in plan.ids else "",
+        lambda i: float(RESEARCH[IDS.index(i)] / 3) if i in plan.ids else 0.0,
+    )
 
 
 def minutes_said(budget):

@@ -104,14 +104,16 @@ def run(k):
     known = tuple(i for i in IDS if getattr(k, f"k{i}"))
     best = gaps.plan(values, k.minutes, known)
     most = gaps.frontier(values, BUDGETS, known)
-    by_budget = lambda: np.array([by_order(k.order, values, int(b), known).value for b in BUDGETS[::3]])
+    chosen = most[::3]
+    if k.order != BEST:
+        chosen = np.array([by_order(k.order, values, int(budget), known).value for budget in BUDGETS[::3]])
     yield Result(
         values,
         known,
         by_order(k.order, values, k.minutes, known),
         best,
         most,
-        most[::3] if k.order == BEST else by_budget(),
+        chosen,
         gaps.next_minutes(values, best, k.minutes, known),
     )
 
@@ -230,7 +232,10 @@ def later(k, r):
     """How many more minutes would let a plan be worth more, in words; a plan that is behind needs none."""
     if r.plan.value < r.best.value - 1e-9:
         return Said("0 more", {"another plan has more now": lambda: worth_of(k, r, BEST) > worth_of(k, r, k.order)})
-    most = lambda minutes: gaps.frontier(r.values, [minutes], r.known)[0]
+
+    def most(minutes):
+        return gaps.frontier(r.values, [minutes], r.known)[0]
+
     if r.next is None:
         return Said("nothing left", {"all minutes add nothing": lambda: most(1000) <= r.plan.value + 1e-9})
     return Said(
@@ -278,13 +283,19 @@ def broken(k, r):
 
 def fitting(k, r):
     """Lessons that are of use and that fit, with all that they need."""
-    read = lambda i: sum(GAPS[IDS.index(n)].minutes for n in gaps.needed(i, r.known))
-    worth = lambda i: sum(r.values[IDS.index(n)] for n in gaps.needed(i, r.known))
-    return [i for i in IDS if i not in r.known and worth(i) > 0 and read(i) <= k.minutes]
+    unread = {i: gaps.needed(i, r.known) for i in IDS if i not in r.known}
+    return [i for i, ids in unread.items() if total_value(r, ids) > 0 and gaps.minutes_of(ids) <= k.minutes]
+
+
+def total_value(r, ids):
+    return sum(r.values[IDS.index(i)] for i in ids)
 
 
 def short(k, why):
-    useful = lambda there: next(run(there)).plan.value > 0
+
+    def useful(knobs):
+        return next(run(knobs)).plan.value > 0
+
     surely = dict(minutes=465, order=BEST, signal=1.0, estimator=1.0, cost=1.0)
     return Break(why, recovery.one_knob(k, ("minutes",), useful) or recovery.fewest(k, surely, useful), SHORT)
 
@@ -320,9 +331,9 @@ def holds(k, r):
             "Nothing that you do not know has a value to you: there is nothing to plan.",
             {"nothing has": lambda: not any(unknown(r))},
         )
-    taken = f"{len(r.plan.ids)} of seventeen lessons"
     return Said(
-        f"{taken} in {r.plan.minutes} minutes, worth {r.plan.value:g}; no plan of these is worth more.",
+        f"{len(r.plan.ids)} of seventeen lessons in {r.plan.minutes} minutes, worth {r.plan.value:g}; no plan of "
+        "these is worth more.",
         {
             "so much is it worth": lambda: abs(worth_of(k, r, k.order) - r.plan.value) < 1e-9 and complete(k, r),
             "no other order has more": lambda: (
@@ -335,17 +346,16 @@ def holds(k, r):
 
 def exchanged(k, r):
     """Lessons that would add value in the place of at most one of the plan, with all that they need."""
-    spare = lambda out: k.minutes - sum(GAPS[IDS.index(i)].minutes for i in r.plan.ids if i not in out)
-    needed_by = lambda i: {j for j in r.plan.ids if i in gaps.needed(j, r.known)}
-    found = []
-    for out in [set(), *map(needed_by, r.plan.ids)]:
-        kept = {*r.plan.ids} - out
-        for i in {*IDS} - kept - {*r.known}:
-            new = {*gaps.needed(i, r.known)} - kept
-            gain = sum(r.values[IDS.index(n)] for n in new) - sum(r.values[IDS.index(n)] for n in out)
-            if sum(GAPS[IDS.index(n)].minutes for n in new) <= spare(out) and gain > 1e-9:
-                found.append((i, out))
-    return found
+    with_dependents = [{j for j in r.plan.ids if i in gaps.needed(j, r.known)} for i in r.plan.ids]
+    better = []
+    for out in [set(), *with_dependents]:
+        staying = {*r.plan.ids} - out
+        for i in {*IDS} - staying - {*r.known}:
+            new = {*gaps.needed(i, r.known)} - staying
+            gain = total_value(r, new) - total_value(r, out)
+            if gaps.minutes_of(new) <= k.minutes - gaps.minutes_of(staying) and gain > 1e-9:
+                better.append((i, out))
+    return better
 
 
 # The first screen

@@ -74,7 +74,7 @@ def unchanged(k, *names):
 
 
 def as_shipped(k):
-    """The model and the chip of the default, one of them, at 4,096 tokens."""
+    """Whether model, chip and context are those of the default, on one GPU."""
     same = unchanged(k, "model", "accelerator", "config", "chip", "tensor_parallel", "attention")
     return same and k.context == 4096
 

@@ -27,7 +27,6 @@ WORDS = ("The", "cat", "sat", "on", "it")
 
 def triangle(cached):
     """A row a step: which tokens run through the model, and which are there already."""
-    passes = lambda step: 1 if cached else step
     rows = [
         [
             f"step {step}",
@@ -35,7 +34,7 @@ def triangle(cached):
                 cell(word, "kept" if cached and t < step - 1 else "runs", 0.15 if cached and t < step - 1 else 1.0)
                 for t, word in enumerate(WORDS[:step])
             ],
-            f"{passes(step)}",
+            f"{1 if cached else step}",
         ]
         for step in range(1, len(WORDS) + 1)
     ]
@@ -46,8 +45,8 @@ def triangle(cached):
 
 def passes(cached):
     few, many = (kv_cache.token_passes(n, cached) for n in (len(WORDS), CONTEXT))
-    kept = "What ran once is kept and only read" if cached else "Every step starts over"
-    return f"{kept}: {few} token passes for {len(WORDS)} tokens, {many:,} for {CONTEXT:,}."
+    sentence = "What ran once is kept and only read" if cached else "Every step starts over"
+    return f"{sentence}: {few} token passes for {len(WORDS)} tokens, {many:,} for {CONTEXT:,}."
 
 
 # ── twelve completions in forty blocks ──
@@ -175,7 +174,6 @@ def large_pool(way, second):
     states = filled_up(way)[1]
     state, lost = pool_states.at(states, second), pool_states.lost(states, max(second - 1, 0), second)
     taken, filled = wall.taken_and_filled(state, LARGE, SLOTS)
-    named = lambda sequences: " ".join(wall.NAMES[s] for s in sorted(sequences)) or "nobody"
     waits = [s for s in state.waiting if s not in state.evicted]
     return [
         scene.scene(
@@ -189,11 +187,15 @@ def large_pool(way, second):
                 scene.blocks("b", wall.cells(state, LARGE, SLOTS, lost), COLUMNS, (0.1, 0.1), (0.9, 0.75), (1.0, 1.5)),
                 scene.word(f"{len(state.running)}", (1.2, 16.2), "count yes", "end", key="wn"),
                 scene.word("write", (1.6, 16.2), "strong"),
-                scene.word(f"wait: {named(waits)}", (5, 16.2), "strong", key="ww"),
-                scene.word(f"evicted: {named(state.evicted)}", (5, 17.4), "strong", key="we"),
+                scene.word(f"wait: {names(waits)}", (5, 16.2), "strong", key="ww"),
+                scene.word(f"evicted: {names(state.evicted)}", (5, 17.4), "strong", key="we"),
             ),
         )
     ]
+
+
+def names(sequences):
+    return " ".join(wall.NAMES[s] for s in sorted(sequences)) or "nobody"
 
 
 def how_full(way, second):
@@ -280,9 +282,8 @@ def step(context):
 
 def two_times(context):
     """What reading and what multiplying takes, and how much of the arithmetic is in use."""
-    now = step(context)
-    read, worked = 1000 * now.memory, 1000 * now.compute
-    share = lambda at: 100 * at.compute / at.seconds
+    chosen = step(context)
+    read, worked = 1000 * chosen.memory, 1000 * chosen.compute
     others = [c for c in CONTEXTS if c != context]
     return [
         panel(
@@ -300,15 +301,20 @@ def two_times(context):
         panel(
             "Time that the chip computes",
             "% of a step, at peak rates",
-            *(line(BATCHES, share(step(c)), f"{c:,} tokens", 8, "other") for c in others),
-            line(BATCHES, share(now), f"{context:,} tokens", 1),
-            dots([BATCHES[-1]], [share(now)[-1]], "largest batch", 1),
+            *(line(BATCHES, computing(step(c)), f"{c:,} tokens", 8, "other") for c in others),
+            line(BATCHES, computing(chosen), f"{context:,} tokens", 1),
+            dots([BATCHES[-1]], [computing(chosen)[-1]], "largest batch", 1),
             x="sequences at once",
             x_range=(1, 8192),
             y_range=(0, 104),
             log="x",
         ),
     ]
+
+
+def computing(iteration):
+    """% of an iteration in which the chip computes."""
+    return 100 * iteration.compute / iteration.seconds
 
 
 def busy(context):
@@ -330,8 +336,8 @@ BLOCKS = (1, 16, 256, 1024, LONGEST)
 
 @cache
 def lengths():
-    drawn = np.random.default_rng(33).lognormal(np.log(MEDIAN), SIGMA, SHOWN)
-    return np.ceil(np.minimum(drawn, LONGEST))
+    sampled = np.random.default_rng(33).lognormal(np.log(MEDIAN), SIGMA, SHOWN)
+    return np.ceil(np.minimum(sampled, LONGEST))
 
 
 def reserved(block):

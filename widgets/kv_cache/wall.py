@@ -12,24 +12,24 @@ Cell = tuple[str, float, str]
 
 
 def cells(state: State, blocks: int, block: int, lost: Mapping[int, Sequence[int]]) -> list[Cell]:
-    """Each block: who holds it and how much of it; of the free ones those that were taken from somebody."""
-    gone = {number: s for s, table in lost.items() for number in table}
-    found: list[Cell] = []
-    for number, held in enumerate(pool_states.owners(state, blocks)):
-        if not held:
-            found.append(("lost", 0.0, NAMES[gone[number]]) if number in gone else ("free", 0.0, ""))
+    """Of each block: its role, how full it is, and its owners; a free block may just have been taken from somebody."""
+    last_owner = {number: s for s, table in lost.items() for number in table}
+    out: list[Cell] = []
+    for number, owners in enumerate(pool_states.owners(state, blocks)):
+        if not owners:
+            out.append(("lost", 0.0, NAMES[last_owner[number]]) if number in last_owner else ("free", 0.0, ""))
             continue
-        full = max(pool_states.tokens_in(state, s, place, block) for s, place in held) / block
-        owners = "".join(NAMES[s] for s, _ in sorted(held))
-        many = len(held) > 1
-        found.append(("shared" if many else "held", full, f"×{len(owners)}" if many else owners))
-    return found
+        full = max(pool_states.tokens_in(state, s, place, block) for s, place in owners) / block
+        names = "".join(NAMES[s] for s, _ in sorted(owners))
+        many = len(owners) > 1
+        out.append(("shared" if many else "held", full, f"×{len(names)}" if many else names))
+    return out
 
 
 def taken_and_filled(state: State, blocks: int, block: int) -> tuple[int, float]:
     """Blocks that have an owner, and the share of their slots that hold a token."""
-    held = [full for role, full, _ in cells(state, blocks, block, {}) if role != "free"]
-    return len(held), sum(held) / max(len(held), 1)
+    fills = [full for role, full, _ in cells(state, blocks, block, {}) if role != "free"]
+    return len(fills), sum(fills) / max(len(fills), 1)
 
 
 def status(state: State, sequence: int, prompt: int) -> str:
@@ -48,11 +48,11 @@ def roster(
     unit = wide / longest
     for s, request in enumerate(requests):
         top, whole = y + pitch * s, request.prompt + request.output
-        told = status(state, s, request.prompt)
-        known = whole if told == "done" else state.known[s]
+        doing = status(state, s, request.prompt)
+        tokens = whole if doing == "done" else state.known[s]
         begin = x + 0.9
-        yield scene.word(NAMES[s], (x, top + 0.5), "strong" if told == "writes" else "head", key=f"{key}n{s}")
+        yield scene.word(NAMES[s], (x, top + 0.5), "strong" if doing == "writes" else "head", key=f"{key}n{s}")
         yield scene.bar(f"{key}w{s}", (begin, top), unit * whole, "to-come", 0.55)
-        yield scene.bar(f"{key}k{s}", (begin, top), unit * known, "written", 0.55)
+        yield scene.bar(f"{key}k{s}", (begin, top), unit * tokens, "written", 0.55)
         yield scene.bar(f"{key}p{s}", (begin, top), unit * request.prompt, "given", 0.55)
-        yield scene.word("" if told == "writes" else told, (begin + wide + 0.3, top + 0.5), told, key=f"{key}s{s}")
+        yield scene.word("" if doing == "writes" else doing, (begin + wide + 0.3, top + 0.5), doing, key=f"{key}s{s}")

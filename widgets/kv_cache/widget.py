@@ -31,9 +31,8 @@ FILLED = kv_cache.expected_utilization(1200, 0.8, 8192)
 SIGMA = 0.8
 FOLLOWED = 16  # live sequences followed one by one; each stands for an equal part of the batch
 DRAWS = 2  # of their lengths, where sequences are evicted; the pictures show the first
-ROUNDS = 3  # the job has so many times the completions that are asked for at once
-# sequences that end in one step: above, sixteen that are followed do not stand for them, and are evicted too often
-FEW_END = 0.2
+ROUNDS = 3  # completions of the job, as a multiple of those asked for at once
+FEW_END = 0.2  # sequences that end in one step: with more, the sixteen followed over-count evictions
 LOST = 0.1  # of the speed that this memory gives in blocks of 16, to as many sequences as fit
 CELLS = (8, 25)  # rows and columns of the wall
 WASTED = 50  # per cent of what is taken, empty while somebody waits: the picture says so
@@ -56,7 +55,7 @@ class Own:
     dcp: int = ladder("Parts that a sequence is cut into", 1, [1, 2, 4, 8, 16], symbol="DCP")
     hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.3, high=0.98, step=0.01, symbol="u")
     extra: float = slider("Activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
-    rule: str = choice("Which come off that part, or off the rest", "vLLM", list(RULES))
+    rule: str = choice("Activations inside u (vLLM) or outside (SGLang)", "vLLM", list(RULES))
     weights: str = choice("Weights in", "bf16", list(BYTES))
     attention: str = choice("KV heads, what if", "as shipped", HEADS)
     prompt_share: float = slider("Prompt, part of the context", 0.25, low=0.05, high=0.95, step=0.05)
@@ -127,14 +126,14 @@ def engine(k):
 
 
 def with_heads(k):
-    """The model with as many cached heads as the what-if says, as if its weights stayed what they are."""
+    """The model with as many cached heads as the what-if says, its weights unchanged."""
     model = machine_knobs.model(k)
     heads = {"as shipped": None, "MHA": model.heads, "GQA 8": 8, "MQA": 1}[k.attention]
     return replace(model, cached_heads=heads)
 
 
 def no_such_heads(k, model):
-    """Whether the model cannot have the heads that are supposed."""
+    """Whether the model cannot have the heads of the what-if."""
     shipped = machine_knobs.model(k)
     return k.attention != "as shipped" and bool(shipped.mla or shipped.heads % model.cached_heads)
 
@@ -146,7 +145,7 @@ def misfits(k, model):
         return [Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "The heads as shipped.", "layout")]
     alone = replace(engine(k), longest=reservation(k) if k.block == WHOLE else k.context)
     chip = machine_knobs.accelerator(k)
-    impossible = memory.fits(model, chip, alone)  # no time was taken on an engine that cannot be
+    impossible = memory.fits(model, chip, alone)  # a timing is asked only of an engine that can exist
     return impossible or memory.fits(model, chip, alone, efficiency=machine_knobs.efficiency(k, engine(k)))
 
 
@@ -159,12 +158,12 @@ def reservation(k):
 
 
 def slots_alone(k, block):
-    """What a sequence takes that shares with nobody."""
+    """Slots of a sequence that shares with nobody."""
     return reservation(k) if block == WHOLE else kv_cache.slots_per_sequence(k.context, int(block))
 
 
 def shared_slots(k, block):
-    """Slots of a prompt that stand in the tables of a whole group, and how many of it run."""
+    """(slots of the prompt that a group shares, completions of the group that run)."""
     K = min(k.group, k.batch) if k.sharing else 1
     return (0 if block == WHOLE or K == 1 else prompt_of(k) // int(block) * int(block)), K
 
@@ -174,11 +173,11 @@ def holds_at_once(k, model, block):
     that, a state has one size.
     """
     shared, K = shared_slots(k, block)
-    one = memory.cache_bytes(model, slots_alone(k, block), engine(k))
+    sequence_bytes = memory.cache_bytes(model, slots_alone(k, block), engine(k))
     # assumed: only layers that keep every token share a prompt
     part = shared * model.kv_bytes_per_token(BYTES[k.kv_precision]) / model.kv_shards(k.tensor_parallel, k.dcp)
     room = memory.engine_room(model, machine_knobs.accelerator(k), engine(k))
-    return kv_cache.max_in_groups(room, one - part, part, K)
+    return kv_cache.max_in_groups(room, sequence_bytes - part, part, K)
 
 
 def idle(k):
@@ -187,12 +186,12 @@ def idle(k):
 
 def run(k):
     model = with_heads(k)
-    if found := misfits(k, model):
-        yield Result(model, found)
+    if impossible := misfits(k, model):
+        yield Result(model, impossible)
         return
     shared, K = shared_slots(k, k.block)
     apart_by = shared - shared / K  # slots that sharing saves each
-    fits = max(holds_at_once(k, model, k.block), 1)  # where it fits but for half a block
+    fits = max(holds_at_once(k, model, k.block), 1)  # one fits, if not with half a block more
     ending = fits / mean_completion(k)
     draws = [followed(k, model, fits, seed) for seed in range(DRAWS if fits < k.batch and ending <= FEW_END else 1)]
     counted = k.batch <= fits or ending <= FEW_END
@@ -255,22 +254,22 @@ def followed(k, model, fits, seed):
     batch = max(1, min(round(k.batch / stands_for), 3 * FOLLOWED))
     prompt, longest = prompt_of(k), reservation(k)
     block = longest if k.block == WHOLE else max(int(k.block), k.context // 32)
-    taken = slots_alone(k, k.block) if k.block == WHOLE else kv_cache.slots_per_sequence(k.context, block)
+    slots = slots_alone(k, k.block) if k.block == WHOLE else kv_cache.slots_per_sequence(k.context, block)
     # the slice has coarser blocks than the engine, and room for what they waste
-    blocks = max(int(fits / stands_for * taken / block), -(-(prompt + 1) // block) + 1)
+    blocks = max(int(fits / stands_for * slots / block), -(-(prompt + 1) // block) + 1)
     completion = np.random.default_rng(seed).lognormal(0, SIGMA, ROUNDS * batch)
     live = (completion**2).mean() / completion.mean() / 2  # of one that is being written, on average
     longest = min(longest, blocks * block)
     lengths = np.minimum(prompt + np.maximum(np.ceil(completion * (k.context - prompt) / live), 1), longest)
-    group = lambda i: i // k.group if k.sharing else i
-    requests = [scheduling.Request(prompt, int(n) - prompt, group(i)) for i, n in enumerate(lengths)]
+    groups = np.arange(len(lengths)) // (k.group if k.sharing else 1)
+    requests = [scheduling.Request(prompt, int(n) - prompt, int(group)) for n, group in zip(lengths, groups)]
     pool, fullest, cells = kv_cache.BlockAllocator(blocks, block), -1, None
 
     def watch(engine, _):
         nonlocal fullest, cells
-        held = engine.known[engine.running].sum() - pool.saved
-        if held > fullest:
-            fullest, cells = held, filled_blocks(engine)
+        tokens = engine.known[engine.running].sum() - pool.saved
+        if tokens > fullest:
+            fullest, cells = tokens, filled_blocks(engine)
 
     def seconds(n, kv_tokens, prefill=0, prefill_context=0):
         many = (stands_for * n, stands_for * kv_tokens, stands_for * prefill, prefill_context)
@@ -321,7 +320,7 @@ def used(k, r):
 
 
 def reachable(k, r):
-    """The same of a batch without end, if memory had no end either."""
+    """The same for an endless batch in endless memory."""
     at = decode(k, r.model, 1e12)
     return float(at.compute / max(at.compute, at.memory))
 
@@ -346,7 +345,7 @@ def figure(k, r):
     if not r.misfits:
         return [pool_map(k, r), speed(k, r), memory_bars(k, r), pool_over_time(r)]
     tabs = [POOL, POOL, GPU, GPU]
-    return impossible_job.unfit(k, r.misfits, tabs, "tensor_parallel", lambda there: misfits(there, with_heads(there)))
+    return impossible_job.unfit(k, r.misfits, tabs, "tensor_parallel", lambda knobs: misfits(knobs, with_heads(knobs)))
 
 
 POOL, GPU = "The pool, and what it gives", "The GPU over the run"
@@ -355,12 +354,14 @@ OVER_TIME, MAP = "The pool while completions are written", "The pool when it hel
 
 
 def speed(k, r):
-    curve = lambda context, efficiency=None: BATCHES / decode(k, r.model, BATCHES, context, efficiency).seconds
-    cached, bare, held = curve(k.context), curve(0), r.fits >= BATCHES
-    beyond = slice(max(int(held.sum()) - 1, 0), None)
+    def curve(context, efficiency=None):
+        return BATCHES / decode(k, r.model, BATCHES, context, efficiency).seconds
+
+    cached, bare, fit = curve(k.context), curve(0), r.fits >= BATCHES
+    beyond = slice(max(int(fit.sum()) - 1, 0), None)
     marks = [
-        line(BATCHES[held], cached[held], f"{k.context:,} tokens each"),
-        line(BATCHES[held], curve(k.context, PEAK)[held], "at peak rates", role="exact"),
+        line(BATCHES[fit], cached[fit], f"{k.context:,} tokens each"),
+        line(BATCHES[fit], curve(k.context, PEAK)[fit], "at peak rates", role="exact"),
         line(BATCHES[beyond], cached[beyond], "if it all fitted", role="reference"),
         line(BATCHES, bare, "no cache to read", 2),
     ]
@@ -394,14 +395,14 @@ def memory_bars(k, r):
     gpu, e = machine_knobs.accelerator(k).hbm_gb, engine(k)
     percent = 100 / gpu
     # of a sequence, the prompt counted once for all that share it; what windows cut off is not kept
-    one = memory.cache_bytes(r.model, slots_alone(k, k.block), e) / 1e9
-    asked = np.array([runs(k, r), k.batch])
+    sequence_gb = memory.cache_bytes(r.model, slots_alone(k, k.block), e) / 1e9
+    sequences = np.array([runs(k, r), k.batch])
     shared = (slots_alone(k, k.block) - r.slots) if r.fits else 0.0
-    one -= shared * r.model.kv_bytes_per_token(e.kv_bytes) / r.model.kv_shards(k.tensor_parallel, k.dcp) / 1e9
-    kept = r.tokens / r.slots if r.fits else 1.0
+    sequence_gb -= shared * r.model.kv_bytes_per_token(e.kv_bytes) / r.model.kv_shards(k.tensor_parallel, k.dcp) / 1e9
+    filled = r.tokens / r.slots if r.fits else 1.0
     weights, budget = r.model.params() * e.weight_bytes / k.tensor_parallel / 1e9, k.hbm_share * gpu
     extra = k.extra if e.rule == "vllm" else 0.0
-    keys, empty = asked * one * kept, asked * one * (1 - kept)
+    keys, empty = sequences * sequence_gb * filled, sequences * sequence_gb * (1 - filled)
     free = np.array([max(budget - weights - extra - keys[0] - empty[0], 0), 0])
     parts = [
         ("weights", np.array([weights, weights]), 1, ""),
@@ -412,12 +413,12 @@ def memory_bars(k, r):
     ]
     marks, foot, named = [], np.zeros(2), []
     for name, size, series, role in parts:
-        drawn = np.clip(percent * size, 0, TOP - foot)
-        marks.append(bars([0, 1], drawn, name, series, role))
+        heights = np.clip(percent * size, 0, TOP - foot)
+        marks.append(bars([0, 1], heights, name, series, role))
         if percent * size[1] > (3 if role else 0.3):
-            cut = "↑ " if percent * size[1] > drawn[1] + 1e-9 else ""
-            named.append((foot[1] + drawn[1] / 2 - 8, f"{cut}{name} {size[1]:,.0f} GB", series))
-        foot = foot + drawn
+            cut = "↑ " if percent * size[1] > heights[1] + 1e-9 else ""
+            named.append((foot[1] + heights[1] / 2 - 8, f"{cut}{name} {size[1]:,.0f} GB", series))
+        foot = foot + heights
     for y, (_, words, series) in zip(apart([y for y, _, _ in named]), named):
         marks.append(label(1.45, y, words, series))
     return panel(
@@ -499,17 +500,17 @@ def pool_map(k, r):
 
 
 def wall_cells(references, fill):
-    """[(role, share with a token, owner)] of equal parts of the pool, each seen at eight places."""
+    """[(role, share with a token, owner)] of equal parts of the pool, each sampled at eight places."""
     n = CELLS[0] * CELLS[1]
     places = (np.arange(8 * n) + 0.5) * len(references) / (8 * n)  # in blocks
-    held, part = references[places.astype(np.int64)], fill[places.astype(np.int64)]
-    token = (held > 0) & (places % 1 < part)
-    cells = zip(held.reshape(n, 8), token.reshape(n, 8))
-    return [(role(now > 0, now > 1, full), float(full.mean()), "") for now, full in cells]
+    owners, part = references[places.astype(np.int64)], fill[places.astype(np.int64)]
+    token = (owners > 0) & (places % 1 < part)
+    cells = zip(owners.reshape(n, 8), token.reshape(n, 8))
+    return [(role(holders > 0, holders > 1, full), float(full.mean()), "") for holders, full in cells]
 
 
 def role(taken, shared, full):
-    """Of a cell by its eight places (8,): what is not tokens is hatched where more of it is taken than is free."""
+    """Role of a cell from its eight sampled places, (8,): “held” if more of its empty slots are taken than free."""
     if np.mean(taken) < 0.5:
         return "free"
     if np.mean(shared) > 0.5:
@@ -529,10 +530,13 @@ READOUTS = {
 def readouts(k, r):
     if r.misfits:
         return impossible_job.dashes(READOUTS, "Run at once")
-    found, chip = broken(k, r), machine_knobs.accelerator(k)
-    state = lambda *causes: "violated" if found and found.cause in causes else ""
+    verdict, chip = broken(k, r), machine_knobs.accelerator(k)
+
+    def state(*causes):
+        return "violated" if verdict and verdict.cause in causes else ""
+
     limit = throughput.crossover(r.model, chip, efficiency=machine_knobs.efficiency(k, engine(k)), **engine(k).split)
-    shown = [
+    values = [
         (r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / 1000, "kB", ""),
         (f"{runs(k, r):,} of {k.batch:,}", "", state(RESERVED)),
         (r.tokens_per_second, "tokens/s", state(RESERVED, REREAD)),
@@ -541,7 +545,7 @@ def readouts(k, r):
     ]
     return [
         Readout(name, value, unit, source, state)
-        for (name, source), (value, unit, state) in zip(READOUTS.items(), shown)
+        for (name, source), (value, unit, state) in zip(READOUTS.items(), values)
     ]
 
 
@@ -681,13 +685,13 @@ def fix(k):
     """As many sequences at once as fit; where none does, first the least of TRIED that makes room for all, or for
     some; {} if nothing of it does.
     """
-    now = fitting(k)
-    tried = [({}, now)] if now else [(change, fitting(replace(k, **change))) for change in TRIED]
-    change, fits = next((found for found in tried if found[1] >= k.batch), None) or next(
-        (found for found in tried if found[1]), ({}, 0)
-    )
-    if not fits:
+    unchanged = fitting(k)
+    tried = [({}, unchanged)] if unchanged else [(change, fitting(replace(k, **change))) for change in TRIED]
+    for_all = [(change, fits) for change, fits in tried if fits >= k.batch]
+    for_some = [(change, fits) for change, fits in tried if fits]
+    if not for_some:
         return {}
+    change, fits = (for_all or for_some)[0]
     fewer = dict(batch=2 ** (fits.bit_length() - 1)) if fits < k.batch else {}
     return recovery.different(k, change) | fewer
 

@@ -135,7 +135,7 @@ def run(k):
 
 
 def rows(k):
-    """One prompt with as many completions as are launched, or as many prompts of eight, as they typically go."""
+    """A typical step: the completions of one prompt, as many as are launched, or as many prompts of eight each."""
     prompts, many = (1, k.launched) if k.rule == "drop completions" else (k.launched, K)
     typical = slot_board.typical(prompts, many, straggler.p_right(k.slope), straggler.Z, k.between)
     lengths = np.ceil(k.median * np.exp(k.sigma * typical.z))

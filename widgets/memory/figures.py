@@ -21,18 +21,21 @@ def sixteen(stage):
     rows = []
     for name, letter, size, sharded_at in PARTS:
         shared = stage >= sharded_at
-        kept = cell(letter, "1/8" if shared else "all", 0.15 if shared else 1.0)
+        byte = cell(letter, "1/8" if shared else "all", 0.15 if shared else 1.0)
         gigabytes = size * LLAMA.params() / 1e9 / (GPUS if shared else 1)
-        rows.append([name, [kept] * size, f"{gigabytes:.0f} GB" if gigabytes >= 10 else f"{gigabytes:.1f} GB"])
+        rows.append([name, [byte] * size, f"{gigabytes:.0f} GB" if gigabytes >= 10 else f"{gigabytes:.1f} GB"])
     return [grid(rows, "The bytes of one weight on one of eight GPUs", "at the right: all weights of an 8B model")]
 
 
 def kept_here(stage):
     size = memory.state_bytes(LLAMA, GPUS, stage) / 1e9
-    what = ("Nothing is divided", "The optimizer is divided", "Optimizer and gradients are divided", "All is divided")[
-        stage
-    ]
-    return f"{what}: {size:.0f} GB on each of {GPUS} GPUs."
+    divided = (
+        "Nothing is divided",
+        "The optimizer is divided",
+        "Optimizer and gradients are divided",
+        "All is divided",
+    )[stage]
+    return f"{divided}: {size:.0f} GB on each of {GPUS} GPUs."
 
 
 # ── what a layer keeps ──
@@ -94,11 +97,11 @@ def one_job(place, share):
 
 def moments(at):
     """What the parts come to at each moment of a step."""
-    found = envelope.envelope(LLAMA, H100, one_job(*PLACES[at]))
-    foot, marks = [0.0] * len(found), []
+    by_moment = envelope.envelope(LLAMA, H100, one_job(*PLACES[at]))
+    foot, marks = [0.0] * len(by_moment), []
     for name, series in SERIES.items():
-        sizes = [held.get(name, 0.0) / 1e9 for held in found.values()]
-        marks.append(bars(list(range(len(found))), sizes, name, series))
+        sizes = [parts.get(name, 0.0) / 1e9 for parts in by_moment.values()]
+        marks.append(bars(list(range(len(by_moment))), sizes, name, series))
         tallest = max(range(len(sizes)), key=sizes.__getitem__)
         if sizes[tallest] > 9:
             marks.append(label(tallest, foot[tallest] + sizes[tallest] / 2 - 4, name, 0, "center"))
@@ -120,8 +123,8 @@ def moments(at):
 def fullest(at):
     place, share = PLACES[at]
     room = memory.capacity(LLAMA, H100, Engine(hbm_share=share))
-    found = envelope.envelope(LLAMA, H100, one_job(place, share))
-    size = envelope.total(found["generate"]) / 1e9
+    by_moment = envelope.envelope(LLAMA, H100, one_job(place, share))
+    size = envelope.total(by_moment["generate"]) / 1e9
     return f"While it generates it takes {size:.0f} of 80 GB; the cache is to hold {room:,} tokens."
 
 

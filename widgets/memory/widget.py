@@ -127,20 +127,20 @@ def run(k):
     if impossible_job.out_of_order(k):
         yield Result(misfits(k), {}, Peak("update", 0, 1), None)
         return
-    model, accelerator, one = machine_knobs.model(k), machine_knobs.accelerator(k), job(k)
-    found = misfits(k)
-    drawn = envelope.envelope(model, accelerator, one)
-    fullest, fewest = envelope.peak(model, accelerator, one), envelope.fewest_gpus(model, accelerator, one)
-    if found:
-        yield Result(found, drawn, fullest, fewest)
+    model, accelerator, sized = machine_knobs.model(k), machine_knobs.accelerator(k), job(k)
+    impossible = misfits(k)
+    moments = envelope.envelope(model, accelerator, sized)
+    fullest, fewest = envelope.peak(model, accelerator, sized), envelope.fewest_gpus(model, accelerator, sized)
+    if impossible:
+        yield Result(impossible, moments, fullest, fewest)
         return
-    engine, training = envelope.parts(model, accelerator, one)
+    engine, training = envelope.parts(model, accelerator, sized)
     law = machine_knobs.law(k)
     completions = k.prompts * k.samples
     tokens = completions * (k.prompt + law.mean) * (2 if k.algorithm == "DPO" else 1)
     seconds = throughput.update_seconds(model, accelerator, training.gpus, tokens, k.mfu)
     if not engine:
-        yield Result(found, drawn, fullest, fewest, update_seconds=seconds)
+        yield Result([], moments, fullest, fewest, update_seconds=seconds)
         return
     context, engines = law.context(k.prompt), engine.gpus // engine.tensor_parallel
     fit, asked = memory.sequences(model, accelerator, context, engine), completions / engines
@@ -149,7 +149,7 @@ def run(k):
         model, accelerator, live, live * context, efficiency=machine_knobs.efficiency(k, engine), **engine.split
     )
     speed = engines * live / float(iteration)
-    yield Result(found, drawn, fullest, fewest, engine.tensor_parallel, engines, asked, fit, speed, seconds)
+    yield Result([], moments, fullest, fewest, engine.tensor_parallel, engines, asked, fit, speed, seconds)
 
 
 def length(k):
@@ -215,19 +215,19 @@ def one_gpu(k, r):
     hbm = machine_knobs.accelerator(k).hbm_bytes / 1e9
     beside = "" if RULES[k.rule] == "vllm" else " without graphs"
     second = second_moment(r)
-    shown = [("generate", 0.0), (second, 2.3)] if r.moments["generate"] else [(second, 2.3)]
+    moments = [("generate", 0.0), (second, 2.3)] if r.moments["generate"] else [(second, 2.3)]
     marks, words = [], []
-    for moment, x in shown:
-        held = {name: size / 1e9 for name, size in r.moments[moment].items() if size > 0}
+    for moment, x in moments:
+        sizes = {name: size / 1e9 for name, size in r.moments[moment].items() if size > 0}
         foot, places = 0.0, []
-        for name, size in held.items():
-            drawn = max(min(size, SPILL * hbm - foot), 0.0)
+        for name, size in sizes.items():
+            height = max(min(size, SPILL * hbm - foot), 0.0)
             # the bars between the two are empty: they keep the drawn ones narrow
-            marks.append(bars([x, x + 1], [drawn, 0.0], f"{name}, {moment}", COLORS[name]))
-            more = "↑ " if size > drawn + 1e-9 else ""
+            marks.append(bars([x, x + 1], [height, 0.0], f"{name}, {moment}", COLORS[name]))
+            more = "↑ " if size > height + 1e-9 else ""
             called = CALLED.get(name, name)
-            places.append((foot + drawn / 2, f"{more}{called} {gigabytes(size)}", COLORS[name], size > 0.015 * hbm))
-            foot += drawn
+            places.append((foot + height / 2, f"{more}{called} {gigabytes(size)}", COLORS[name], size > 0.015 * hbm))
+            foot += height
         named = [place[:3] for place in places if place[3]]
         heights = apart([y - 0.04 * hbm for y, _, _ in named], 0.2 * hbm, SPILL * hbm)
         words += [label(x + 0.46, y, text, series) for y, (_, text, series) in zip(heights, named)]
@@ -243,7 +243,7 @@ def one_gpu(k, r):
         tab="One GPU",
         front=True,
         stacked=True,
-        ticks=dict(tickvals=[0, 2.3], ticktext=["generating" if len(shown) > 1 else "", MOMENT[second]]),
+        ticks=dict(tickvals=[0, 2.3], ticktext=["generating" if len(moments) > 1 else "", MOMENT[second]]),
     )
 
 
@@ -271,17 +271,20 @@ def apart(heights, gap, top):
 def longer(k, r):
     """What one sequence adds, by its length, and the room that is left for it."""
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
-    kept = {
+    activations = {
         mode: [memory.activation_bytes(model, L, L, mode, k.train_tp) / 1e9 for L in CURVE] for mode in memory.RECOMPUTE
     }
     logits = [memory.logits_bytes(model, L) / 1e9 / k.train_tp for L in CURVE]
     update = {name: size / 1e9 for name, size in r.moments["update"].items()}
     room = (1 - memory.RESERVE) * accelerator.hbm_gb - update["state"] - update["reference"] - update["critic"]
     names = dict(none="none recomputed", selective="selective", full="full recompute")
-    marks = [line(CURVE, kept[mode], names[mode], 3, "" if mode == k.recompute else "reference") for mode in kept]
+    marks = [
+        line(CURVE, activations[mode], names[mode], 3, "" if mode == k.recompute else "reference")
+        for mode in activations
+    ]
     for mode, n in dict(none=14, selective=28, full=28).items():
         series = 3 if mode == k.recompute else 8
-        y = kept[mode][n] * (0.3 if mode == "full" else 1)
+        y = activations[mode][n] * (0.3 if mode == "full" else 1)
         marks.append(label(CURVE[n], y, names[mode], series, "right", below=mode == "full"))
     marks += [
         line(CURVE, logits, "all logits at once", 4),
@@ -307,19 +310,19 @@ COPIES = ("policy", "engine", "reference", "critic", "reward model")
 
 def all_copies(k):
     """Bytes a weight of every copy of the model, and what it comes to."""
-    model, one = machine_knobs.model(k), job(k)
-    held = envelope.copies(model, one.training, one.engine)
-    a_weight = [held.get(copy, 0.0) / model.params() for copy in COPIES]
+    model, sized = machine_knobs.model(k), job(k)
+    copies = envelope.copies(model, sized.training, sized.engine)
+    a_weight = [copies.get(copy, 0.0) / model.params() for copy in COPIES]
     frozen = [a if copy not in ("policy", "critic") else 0.0 for copy, a in zip(COPIES, a_weight)]
     trained = [a if copy in ("policy", "critic") else 0.0 for copy, a in zip(COPIES, a_weight)]
     places = list(range(len(COPIES)))
     marks = [bars(places, trained, "trained", 1), bars(places, frozen, "frozen or generating", 6)]
     for x, copy in zip(places, COPIES):
-        if copy in held:
-            marks.append(label(x, a_weight[x], f"{held[copy] / 1e9:,.0f} GB", 0, "center"))
+        if copy in copies:
+            marks.append(label(x, a_weight[x], f"{copies[copy] / 1e9:,.0f} GB", 0, "center"))
     return panel(
         "Copies of the model",
-        f"bytes a weight; each copy once, together {sum(held.values()) / 1e9:,.0f} GB",
+        f"bytes a weight; each copy once, together {sum(copies.values()) / 1e9:,.0f} GB",
         *marks,
         x_range=[-0.6, 4.6],
         y_range=[0, 20],
@@ -331,16 +334,16 @@ def all_copies(k):
 
 def by_chip(k, r):
     """The fewest GPUs of each chip that hold the job, by search."""
-    model, one = machine_knobs.model(k), job(k)
-    found = [envelope.fewest_gpus(model, ACCELERATORS[chip], one) for chip in CHIPS]
+    model, sized = machine_knobs.model(k), job(k)
+    fewest = [envelope.fewest_gpus(model, ACCELERATORS[chip], sized) for chip in CHIPS]
     rows = list(range(len(CHIPS), 0, -1))
-    drawn = panel(
+    chart = panel(
         "Fewest GPUs",
         "that hold this job, by chip; log scale",
-        dots([n for n in found if n], [y for y, n in zip(rows, found) if n], "fewest GPUs", 1),
+        dots([n for n in fewest if n], [y for y, n in zip(rows, fewest) if n], "fewest GPUs", 1),
         *(
             label(n * 1.25 if n else 9000, y - 0.25, f"{n:,}" if n else "not by more GPUs", 1, "left" if n else "right")
-            for y, n in zip(rows, found)
+            for y, n in zip(rows, fewest)
         ),
         x="GPUs",
         log="x",
@@ -349,10 +352,10 @@ def by_chip(k, r):
         tab="Copies and chips",
         ticks=dict(tickvals=[1, 10, 100, 1000, 10000], ticktext=["1", "10", "100", "1,000", "10,000"]),
     )
-    drawn["layout"]["yaxis"] |= dict(
+    chart["layout"]["yaxis"] |= dict(
         tickvals=rows[::-1], ticktext=[ACCELERATORS[chip].name.split(" ")[0] for chip in CHIPS[::-1]]
     )
-    return drawn
+    return chart
 
 
 # What is said
@@ -453,7 +456,7 @@ FIRST = {
 }
 TURNED = ("recompute", "logits_chunk", "train_tp", "gpus", "zero", "tensor_parallel", "weights", "hbm_share", "extra")
 TURNED += ("placement", "longest", "prompt", "accelerator", "algorithm", "model")
-# what surely fits together; as much of it as can be is left as the reader has it, the first first
+# a setting that surely fits; `fix` takes as little of it as is enough, and spares what comes first
 SURELY = dict(model="llama3.1-8b", accelerator="h200", longest=7680, prompt=512, micro_batch=1024, gpus=256)
 SURELY |= dict(algorithm="GRPO", ledger="2 + 2 + 12", weights="fp8", kv_precision="fp8", hbm_share=0.9, extra=0.0)
 SURELY |= dict(placement="in turn, state offloaded", train_tp=1, tensor_parallel=0, zero=3, logits_chunk=1024)
@@ -466,9 +469,9 @@ def seen_at(k, r, cause):
         return impossible_job.unfit_at(k, r.misfits)
     of_engine = first.part in ("weights", "cache", "sequence") and r.moments["generate"]
     moment, x = ("generate", 0.0) if of_engine else (second_moment(r), 2.3)
-    held = sum(r.moments[moment].values()) / 1e9
+    height = sum(r.moments[moment].values()) / 1e9
     top = SPILL * machine_knobs.accelerator(k).hbm_bytes / 1e9
-    return At("Memory of one GPU", x, min(held, top), impossible_job.beyond(first))
+    return At("Memory of one GPU", x, min(height, top), impossible_job.beyond(first))
 
 
 def broken(k, r):
@@ -482,22 +485,25 @@ def fix(k, first):
     """Knobs to be turned until nothing is impossible: one where one is enough."""
     if impossible_job.out_of_order(k):
         rising = recovery.different(k, impossible_job.in_order(k))
-        there = replace(k, **rising)
-        left = misfits(there)
-        rest = fix(there, left[0]) if left else {}
+        in_order = replace(k, **rising)
+        impossible = misfits(in_order)
+        rest = fix(in_order, impossible[0]) if impossible else {}
         return None if rest is None else rising | rest
     if first.part == "input":
         return None
     order = (*FIRST.get(first.part, FIRST["state"]), *TURNED)
-    holds = lambda there: not misfits(there)
-    return recovery.one_knob(k, order, holds) or recovery.fewest(k, SURELY, holds)
+    return recovery.one_knob(k, order, fits) or recovery.fewest(k, SURELY, fits)
+
+
+def fits(k):
+    return not misfits(k)
 
 
 def worse(k, r):
     if r.peak.share <= TIGHT:
         return None
-    moment, left = MOMENT[r.peak.moment], 100 * (1 - r.peak.share)
-    spare = f"{left:.0f} %" if left >= 0.5 else "less than 1 %"
+    moment, percent_left = MOMENT[r.peak.moment], 100 * (1 - r.peak.share)
+    spare = f"{percent_left:.0f} %" if percent_left >= 0.5 else "less than 1 %"
     more = " A batch that is a quarter longer does not." if misfits(longer_by(k, 1.25)) else ""
     return Said(
         f"It fits with {spare} to spare while {moment}.{more}",
@@ -513,7 +519,10 @@ def longer_by(k, times):
 
 def fitting(k, r):
     """What is asserted of a job that fits: its moments summed up once more."""
-    sums = lambda: {moment: sum(parts.values()) for moment, parts in r.moments.items()}
+
+    def sums():
+        return {moment: sum(parts.values()) for moment, parts in r.moments.items()}
+
     return {
         "nothing is impossible": lambda: not misfits(k),
         "no moment needs more than the fullest": lambda: all(
@@ -547,7 +556,10 @@ def two_jobs(plain, other):
                 marks.append(label(1.45, foot[1] + 0.7 * sizes[1] - 6, f"{name} {sizes[1]:.0f} GB", COLORS[name]))
         foot = foot + sizes
     moments = [m for m in envelope.MOMENTS if m != "generate"]
-    full = lambda r: [100 * envelope.total(r.moments[m]) / 1e9 / hbm for m in moments]
+
+    def full(r):
+        return [100 * envelope.total(r.moments[m]) / 1e9 / hbm for m in moments]
+
     return [
         panel(
             "One GPU while it trains",

@@ -172,17 +172,17 @@ KS = (1, 2, 4, 8, 16, 32, 64)
 
 def best(K):
     x = np.geomspace(1, 64, 49)
-    one, best_of_K = start().mean(), cut_arrows.best_of(start(), K).mean()
+    right, best_of_K = start().mean(), cut_arrows.best_of(start(), K).mean()
     return [
         panel(
             "The untrained policy",
             "share right, exact, mean of four prompts",
             line(x, [cut_arrows.best_of(start(), n).mean() for n in x], "best of K", 2),
-            line(x, np.full(len(x), one), "one completion", 1),
+            line(x, np.full(len(x), right), "one completion", 1),
             dots([K], [best_of_K], "best of K", 2),
-            dots([K], [one], "one completion", 1),
+            dots([K], [right], "one completion", 1),
             label(64, 0.96, "best of K", 2, "right"),
-            label(64, one + 0.02, "one completion", 1, "right"),
+            label(64, right + 0.02, "one completion", 1, "right"),
             x="completions a prompt, K",
             x_range=(0.9, 71),
             y_range=(0, 1.1),

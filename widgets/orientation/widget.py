@@ -89,17 +89,17 @@ def progress(k, r):
 
 
 def figure(k, r):
-    x, one, best = list(range(r.done + 1)), r.pass_rate.mean(axis=1), cut_arrows.best_of(r.pass_rate, k.K).mean(axis=1)
-    at = min(r.done, ITERATIONS // 3)
+    x, at = list(range(r.done + 1)), min(r.done, ITERATIONS // 3)
+    right, best = r.pass_rate.mean(axis=1), cut_arrows.best_of(r.pass_rate, k.K).mean(axis=1)
     return [
         two_copies(k, r),
         panel(
             CURVE,
             "mean of four prompts; dots: counted in the batch",
-            line(x, one, "one completion", 1),
+            line(x, right, "one completion", 1),
             line(x, best, f"best of {k.K}", 2),
             dots(x[1:], r.measured, "counted in the batch", 3),
-            label(x[at], one[at], "one completion", 1, below=True),
+            label(x[at], right[at], "one completion", 1, below=True),
             *([label(x[at], best[at], f"best of {k.K}", 2, below=True)] if k.K > 1 else []),
             x="iteration",
             x_range=(0, ITERATIONS),

@@ -25,17 +25,17 @@ WAITED = "waited for"
 LETTER = 0.024  # of the board on a phone: a span that is narrower than its name has none
 
 
-def picture(s: Scenario, found: Plan | None, misfits: Sequence[Misfit], tab: str) -> Panel:
+def picture(s: Scenario, plan: Plan | None, misfits: Sequence[Misfit], tab: str) -> Panel:
     """The scene of a scenario, of its plan where nothing is impossible."""
-    shown = pools(s, misfits)
-    each = fleet.per_cell(shown)
-    stands = "a GPU" if each == 1 else f"{each} GPUs"
-    board = step_lanes(s, found) if found else no_lanes(s)
-    needs = [sum(share for _, share in side.parts) for pool in shown for side in pool.sides]
+    drawn_pools = pools(s, misfits)
+    gpus_a_cell = fleet.per_cell(drawn_pools)
+    cell = "a GPU" if gpus_a_cell == 1 else f"{gpus_a_cell} GPUs"
+    board = step_lanes(s, plan) if plan else no_lanes(s)
+    needs = [sum(share for _, share in side.parts) for pool in drawn_pools for side in pool.sides]
     return scene.scene(
         TITLE,
-        f"a cell: {stands}; hatched: unused",
-        [cluster(shown, misfits), board],
+        f"a cell: {cell}; hatched: unused",
+        [cluster(drawn_pools, misfits), board],
         tab=tab,
         front=True,
         data=[bars([str(i) for i in range(len(needs))], [100 * share for share in needs], "% of what a GPU may fill")],
@@ -53,9 +53,9 @@ def generating(s: Scenario, misfits: Sequence[Misfit]) -> Side:
     fills = engine.hbm_share * s.accelerator.hbm_bytes
     weights = memory.weight_bytes_per_gpu(s.model, engine)
     room = memory.engine_room(s.model, s.accelerator, engine)
-    one = memory.cache_bytes(s.model, engine.longest, engine)
-    if any(found.part in ENGINE and not of_a_moment(found) for found in misfits):
-        return Side((("generates", weights / fills), ("cache", one / fills)), True)
+    longest_cache = memory.cache_bytes(s.model, engine.longest, engine)
+    if any(misfit.part in ENGINE and not of_a_moment(misfit) for misfit in misfits):
+        return Side((("generates", weights / fills), ("cache", longest_cache / fills)), True)
     alive = planner.live(s) / max(s.slots, 1e-9) if not misfits else 1.0
     return Side(
         (("generates", weights / fills), ("cache", alive * room / fills), ("waits", (1 - alive) * room / fills))
@@ -67,25 +67,25 @@ def training(s: Scenario, misfits: Sequence[Misfit]) -> Side:
     moments = envelope.envelope(s.model, s.accelerator, s.job)
     has = (1 - memory.RESERVE) * s.accelerator.hbm_bytes
     fullest = max((name for name in moments if name != "generate"), key=lambda name: envelope.total(moments[name]))
-    held = moments[fullest]
-    state, weights = sum(held.get(part, 0) for part in STATE), held.get("weights", 0)
-    passes = envelope.total(held) - state - weights
+    contents = moments[fullest]
+    state, weights = sum(contents.get(part, 0) for part in STATE), contents.get("weights", 0)
+    passes = envelope.total(contents) - state - weights
     parts = (("trains", state / has), ("generates", weights / has), ("passes", passes / has))
-    said = (*STATE, "activations", "logits")
-    return Side(parts, any(found.part in said or of_a_moment(found) for found in misfits))
+    of_training = (*STATE, "activations", "logits")
+    return Side(parts, any(misfit.part in of_training or of_a_moment(misfit) for misfit in misfits))
 
 
-def of_a_moment(found: Misfit) -> bool:
-    """Whether it is of the trainer's GPUs while they score or send weights, whatever of it is the largest part."""
-    return found.what.startswith("the moment of")
+def of_a_moment(misfit: Misfit) -> bool:
+    """Whether a misfit is of a whole moment of the trainer's GPUs (scoring, sending weights), not of one part."""
+    return misfit.what.startswith("the moment of")
 
 
 def misfits_of(misfits: Sequence[Misfit], parts: Sequence[str]) -> list[Misfit]:
-    return [found for found in misfits if found.part in parts]
+    return [misfit for misfit in misfits if misfit.part in parts]
 
 
 def pools(s: Scenario, misfits: Sequence[Misfit]) -> list[Pool]:
-    """[fleet.Pool]: two, or one whose GPUs take turns."""
+    """Two pools, or one whose GPUs take turns."""
     gpus = envelope.pools(s.job)
     if misfits_of(misfits, PLAIN):
         sides, engine, words = (Side(()), Side(())), 0, ("", "")
@@ -104,28 +104,28 @@ def pools(s: Scenario, misfits: Sequence[Misfit]) -> list[Pool]:
 
 
 def said_of(s: Scenario, sides: tuple[Side, Side], misfits: Sequence[Misfit]) -> tuple[str, str]:
-    """What a GPU holds, in words, of an engine and of a trainer, from the floor of its cell up."""
+    """What a GPU of an engine holds, and one of a trainer, in words, in the order of their cells from below."""
     fills, has = s.hbm_share * s.accelerator.hbm_gb, (1 - memory.RESERVE) * s.accelerator.hbm_gb
     weights = sides[0].parts[0][1] * fills
-    state, others, passes = (share * has for _, share in sides[1].parts)
-    whole = state + others + passes
+    state, frozen, passes = (share * has for _, share in sides[1].parts)
+    whole = state + frozen + passes
     beside = "" if misfits else f", {planner.live(s):,.0f} sequences an engine"
     return f": {weights:,.0f} GB of weights{beside}", f": {state:,.0f} GB of state, {whole:,.0f} of {has:,.0f} in all"
 
 
-def cluster(shown: Sequence[Pool], misfits: Sequence[Misfit]) -> View:
+def cluster(drawn_pools: Sequence[Pool], misfits: Sequence[Misfit]) -> View:
     pixels = lanes.SQUARE * WIDE, lanes.SQUARE * BODY
-    over = [i for i, pool in enumerate(shown) for side in pool.sides if side.over]
+    over = [i for i, pool in enumerate(drawn_pools) for side in pool.sides if side.over]
     at = over[0] if over else 0
-    x, y, wide, high = (size / lanes.SQUARE for size in fleet.box_of(shown, at, *pixels))
+    x, y, wide, high = (size / lanes.SQUARE for size in fleet.box_of(drawn_pools, at, *pixels))
     words = impossible_job.beyond(misfits[0]) if misfits else ""
-    alt = "; ".join(pool.words for pool in shown) + (f". It does not fit: {misfits[0].what}." if misfits else ".")
+    alt = "; ".join(pool.words for pool in drawn_pools) + (f". It does not fit: {misfits[0].what}." if misfits else ".")
     return scene.view(
         "g",
         WIDE,
         HIGH,
         alt,
-        scene.fleet("f", shown, WIDE, BODY),
+        scene.fleet("f", drawn_pools, WIDE, BODY),
         scene.ring("r", (x, y), words, bool(misfits), (wide, high + 0.15), side="right" if wide < 12 else "below"),
     )
 
@@ -135,22 +135,22 @@ def cluster(shown: Sequence[Pool], misfits: Sequence[Misfit]) -> View:
 
 def rows(s: Scenario) -> list[tuple[str, tuple[str, ...]]]:
     """[(name, roles that follow each other on it)] of the ways to overlap; what waits for all comes last."""
-    found, after = step.LANES[step.pausing(s.overlap)]
+    side_by_side, after = step.LANES[step.pausing(s.overlap)]
     after = tuple(role for role in after if role != "other")
-    named = []
-    for lane in found:
+    lanes_named = []
+    for lane in side_by_side:
         name = "tests" if lane == ("verify",) else "engines" if "train" not in lane else "trainers"
-        named.append((name if len(found) > 1 else "all GPUs", lane + after * (len(found) == 1)))
-    if len(found) > 1 and after:
-        named[0] = (named[0][0], named[0][1] + after)
-    return [(name, lane) for name, lane in named if name != "tests" or s.test_seconds]
+        lanes_named.append((name if len(side_by_side) > 1 else "all GPUs", lane + after * (len(side_by_side) == 1)))
+    if len(side_by_side) > 1 and after:
+        lanes_named[0] = (lanes_named[0][0], lanes_named[0][1] + after)
+    return [(name, lane) for name, lane in lanes_named if name != "tests" or s.test_seconds]
 
 
-def step_lanes(s: Scenario, found: Plan) -> View:
+def step_lanes(s: Scenario, plan: Plan) -> View:
     """The short end of the range: the seconds of each role, what waits, and a ring on what the step waits for."""
-    roles, key = found.fast, step.pausing(s.overlap)
+    roles, key = plan.fast, step.pausing(s.overlap)
     at, exposed = step.timeline(roles, key), step.exposed(roles, key)
-    whole = found.step_range[0]
+    whole = plan.step_range[0]
     until = lanes.round_up(1.02 * whole)
     named = rows(s)
     marks: list[Mark] = []
@@ -166,9 +166,9 @@ def step_lanes(s: Scenario, found: Plan) -> View:
             marks.append(lanes.path(f"u{role}", row, start, start + (seconds if role in exposed else 0.0)))
             clock = start + seconds
         marks.append(lanes.span(f"w{row}", row, clock, max(whole, clock), "waits"))
-    waited, its = named[longest]
-    marks.append(lanes.measure("m", 0, whole, f"a step: {planner.seconds_range(*found.step_range)}"))
-    last = max(sum(at[role]) for role in its if role in exposed)
+    waited, its_roles = named[longest]
+    marks.append(lanes.measure("m", 0, whole, f"a step: {planner.seconds_range(*plan.step_range)}"))
+    last = max(sum(at[role]) for role in its_roles if role in exposed)
     marks.append(lanes.spot("l", (longest, longest), 0, last, "", len(named) > 1, "look", "inside"))
     alt = f"At the short end of the range a step takes {figures(whole)} s, and waits for {waited}."
     return lanes.board(
@@ -183,7 +183,7 @@ def step_lanes(s: Scenario, found: Plan) -> View:
 
 
 def no_lanes(s: Scenario) -> View:
-    """Of a job that does not fit there are no seconds."""
+    """An empty board: a job that does not fit has no step."""
     named = rows(s)
     note = lanes.note("n", 0, 0.02, "no step: it does not fit", "inside")
     return lanes.board(
@@ -192,7 +192,7 @@ def no_lanes(s: Scenario) -> View:
 
 
 def shape(count: int) -> dict[str, Any]:
-    """How tall rows are, so that all boards are as high."""
+    """Row heights that make all boards equally high."""
     return dict(tall=64 / count - 10, gap=10, top=26)
 
 

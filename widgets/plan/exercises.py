@@ -22,7 +22,7 @@ class Job(SimpleNamespace):
 
 @dataclass(frozen=True, repr=False)
 class Whole(planner.Scenario):
-    """A scenario that is said in a few words."""
+    """A scenario whose repr is a few words."""
 
     def __repr__(self):
         return f"a job of {self.model.name} on {self.gpus} GPUs"
@@ -43,7 +43,7 @@ ENDS = "    return step_seconds(s, low), step_seconds(s, high)"
 
 
 def interrupted(s, r):
-    """Lanes by hand, of a rollout without a tail; of ten seconds nine count."""
+    """The step by hand, for a rollout without a tail; nine seconds of ten count."""
     whole = r.rollout + r.verify + r.log_probs + r.train + r.sync
     longest = max(r.rollout + r.sync, r.verify, r.log_probs + r.train)
     return (longest if s.overlap == "async" else whole) * 10 / 9

@@ -23,10 +23,10 @@ def planned(gpus):
 
 # ── an answer ──
 def answer(gpus):
-    found = planned(gpus)
+    plan = planned(gpus)
     rows = [
         row
-        for row in planner.answers(found)
+        for row in planner.answers(plan)
         if row.question in ("rollout", "log-probs", "update", "a step", "GPU-hours", "cost at your price")
     ]
     marks = [label(0, 7, "500 steps; assumed: 2 dollars a GPU-hour"), label(1, 7, "lesson", 0, "right")]
@@ -41,9 +41,9 @@ def answer(gpus):
 
 
 def said(gpus):
-    found = planned(gpus)
-    needs, has = found.peak.needs / 1e9, found.peak.needs / found.peak.share / 1e9
-    engine = f"an engine of {found.engine.tensor_parallel} has {found.live:.0f} sequences in flight"
+    plan = planned(gpus)
+    needs, has = plan.peak.needs / 1e9, plan.peak.needs / plan.peak.share / 1e9
+    engine = f"an engine of {plan.engine.tensor_parallel} has {plan.live:.0f} sequences in flight"
     return f"It fits: a trainer's GPU holds {needs:.1f} of {has:.1f} GB, and {engine}."
 
 
@@ -61,14 +61,14 @@ STAGES = {
 
 def lanes(name):
     s = STAGES[name]
-    found = planner.roles(s)
+    roles = planner.roles(s)
     parts = {
-        "rollout": [step.seconds(found, "rollout", s.overlap), 0],
-        "weights": [found.sync, 0],
-        "log-probs": [0, found.log_probs],
-        "update": [0, found.train],
+        "rollout": [step.seconds(roles, "rollout", s.overlap), 0],
+        "weights": [roles.sync, 0],
+        "log-probs": [0, roles.log_probs],
+        "update": [0, roles.train],
     }
-    seconds = planner.step_seconds(s, found)
+    seconds = planner.step_seconds(s, roles)
     return [
         panel(
             "Two lanes side by side",
@@ -84,9 +84,9 @@ def lanes(name):
 
 
 def lanes_said(name):
-    found = planner.roles(STAGES[name])
-    generate = step.seconds(found, "rollout", "async") + found.sync
-    train = found.log_probs + found.train
+    roles = planner.roles(STAGES[name])
+    generate = step.seconds(roles, "rollout", "async") + roles.sync
+    train = roles.log_probs + roles.train
     if train > generate:
         return f"The trainer takes {train:.0f} s, and the engines work for {generate:.0f} s of it."
     return f"The engines take {generate:.0f} s, and the trainer works for {train:.0f} s of it."
@@ -106,8 +106,8 @@ def published():
         line([ends[0], ends[1] / most], [most * ends[0], ends[1]], f"{most} times", 5, "reference"),
         label(0.95 * ends[1] / most, 0.84 * ends[1], f"× {most}", 0, "right"),
     ]
-    for series, (kind, shown) in enumerate(kinds.items(), 1):
-        marks.append(dots([c.predicted for c in shown], [c.published for c in shown], kind, series))
+    for series, (kind, runs) in enumerate(kinds.items(), 1):
+        marks.append(dots([c.predicted for c in runs], [c.published for c in runs], kind, series))
         marks.append(label(950, 40 * 0.7**series, kind, series, "right"))
     return [
         panel(

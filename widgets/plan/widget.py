@@ -163,9 +163,9 @@ def run(k):
     if out_of_order := impossible_job.out_of_order(k):
         yield Result(out_of_order)
         return
-    s, found = scenario(k)
-    if found := found or planner.misfits(s):
-        yield Result(found, s, fewest=planner.fewest_gpus(s))
+    s, contradictions = scenario(k)
+    if impossible := contradictions or planner.misfits(s):
+        yield Result(impossible, s, fewest=planner.fewest_gpus(s))
         return
     path = planner.best_changes(s)
     yield Result([], s, planner.plan(s), tuple(path), tuple(planner.worth_trying(s)), tuple(sizes(s)))
@@ -173,7 +173,7 @@ def run(k):
 
 def scenario(k):
     """(The job as the model of costs has it, what of the reader's timings contradicts)."""
-    made = planner.Scenario(
+    job = planner.Scenario(
         machine_knobs.model(k),
         machine_knobs.accelerator(k),
         machine_knobs.law(k),
@@ -217,24 +217,24 @@ def scenario(k):
     read = machine_knobs.understood
     timed = read(user_inputs.timed, k.timed)[0] if k.timed else None
     try:
-        return planner.known(made, timed, read(user_inputs.measured, k.seconds)[0] if k.seconds else None), []
+        return planner.known(job, timed, read(user_inputs.measured, k.seconds)[0] if k.seconds else None), []
     except ValueError as refusal:
-        return made, [memory.Misfit(str(refusal), 1.001, 1.0, "Other seconds.", "input")]
+        return job, [memory.Misfit(str(refusal), 1.001, 1.0, "Other seconds.", "input")]
 
 
 def sizes(s):
     """(GPUs, fast step, slow step) of an eighth to eight times as many, where that fits."""
     for gpus in sorted({round(s.gpus * 2.0**n) for n in range(-3, 4)} - {0}):
-        there = replace(s, gpus=gpus)
-        if not planner.misfits(there):
-            yield (gpus, *planner.step_range(there))
+        resized = replace(s, gpus=gpus)
+        if not planner.misfits(resized):
+            yield (gpus, *planner.step_range(resized))
 
 
 def misfits(k):
-    if found := impossible_job.out_of_order(k):
-        return found
-    s, found = scenario(k)
-    return found or planner.misfits(s)
+    if out_of_order := impossible_job.out_of_order(k):
+        return out_of_order
+    s, contradictions = scenario(k)
+    return contradictions or planner.misfits(s)
 
 
 def figure(k, r):
@@ -256,28 +256,33 @@ HIDDEN = ("rollout", "tests", "log-probs", "update", "weights to the engines", "
 
 
 def answers(r):
-    shown = [tuple(answer) for answer in planner.answers(r.found) if answer.question not in HIDDEN]
+    rows = [tuple(answer) for answer in planner.answers(r.found) if answer.question not in HIDDEN]
     note = "and the lesson that computes each of them"
-    return answer_table.table("The answers", note, ("", "answer", "lesson"), shown, CLUSTER)
+    return answer_table.table("The answers", note, ("", "answer", "lesson"), rows, CLUSTER)
 
 
 def roles(r):
-    s, fast, slow = r.scenario, r.found.fast, r.found.slow
-    of = lambda role: [step.seconds(which, role, s.overlap) for which in (fast, slow)]
+    s, both_ends = r.scenario, (r.found.fast, r.found.slow)
+
+    def seconds_of(role):
+        return [step.seconds(roles, role, s.overlap) for roles in both_ends]
+
     ranges = {
-        "rollout": of("rollout"),
-        "tests": of("verify"),
-        "log-probs": of("log_probs"),
-        "update": of("train"),
-        "weights": [which.sync + which.switch for which in (fast, slow)],
+        "rollout": seconds_of("rollout"),
+        "tests": seconds_of("verify"),
+        "log-probs": seconds_of("log_probs"),
+        "update": seconds_of("train"),
+        "weights": [roles.sync + roles.switch for roles in both_ends],
         "a step": list(r.found.step_range),
     }
-    line = lambda ends: tuple(map(place, ends)) if any(ends) else ""
-    shown = [(name, planner.seconds_range(*ends), line(ends)) for name, ends in ranges.items()]
+    rows = [
+        (name, planner.seconds_range(*ends), tuple(map(place, ends)) if any(ends) else "")
+        for name, ends in ranges.items()
+    ]
     numbers = [bars(list(ranges), list(seconds), end) for end, seconds in zip(("from", "to"), zip(*ranges.values()))]
     head = ("", "from, to", "0.01 s to 100,000 s, logarithmic")
     words = planner.spread(s).words
-    return answer_table.table("Seconds of a step", words, head, shown, "Seconds, memory", numbers)
+    return answer_table.table("Seconds of a step", words, head, rows, "Seconds, memory", numbers)
 
 
 def place(seconds):
@@ -287,16 +292,19 @@ def place(seconds):
 
 def pays(r):
     before = planner.seconds(r.scenario)
-    costs = lambda change: "nothing" if change.free else change.costs
-    worth = lambda change: (f"{change.seconds:,.0f}", f"{before / change.seconds:.2f}", costs(change))
-    shown = [(f"{'then' if i else 'first'} {change.words}", *worth(change)) for i, change in enumerate(r.path)]
-    shown = shown or [("nothing of this job shortens it by 1 %", "", "", "")]
-    alone = [(change.words, *worth(change)) for change in r.alone[: 7 - len(shown)]]
+
+    def worth(change):
+        costs = "nothing" if change.free else change.costs
+        return f"{change.seconds:,.0f}", f"{before / change.seconds:.2f}", costs
+
+    path = [(f"{'then' if i else 'first'} {change.words}", *worth(change)) for i, change in enumerate(r.path)]
+    path = path or [("nothing of this job shortens it by 1 %", "", "", "")]
+    alone = [(change.words, *worth(change)) for change in r.alone[: 7 - len(path)]]
     return answer_table.table(
         "What would shorten the step",
         f"now {before:,.0f} s, as predicted",
         ("change", "step, s", "times as fast", "costs"),
-        [*shown, *([("each alone",)] if alone else []), *alone],
+        [*path, *([("each alone",)] if alone else []), *alone],
         "Changes",
     )
 
@@ -324,14 +332,14 @@ PARTS = ("weights", "extra", "cache", "state", "reference", "critic", "activatio
 
 def moments(r):
     s = r.scenario
-    found = envelope.envelope(s.model, s.accelerator, s.job)
+    by_moment = envelope.envelope(s.model, s.accelerator, s.job)
     whole = s.accelerator.hbm_bytes / 100
-    stacks = {part: [found[moment].get(part, 0) / whole for moment in found] for part in PARTS}
-    shown = {part: shares for part, shares in stacks.items() if sum(shares)}
+    stacks = {part: [by_moment[moment].get(part, 0) / whole for moment in by_moment] for part in PARTS}
+    present = {part: shares for part, shares in stacks.items() if sum(shares)}
     return panel(
         "Memory of one GPU",
         "% of it, at four moments of a step",
-        *(bars(list(found), shares, part, i) for i, (part, shares) in enumerate(shown.items(), 1)),
+        *(bars(list(by_moment), shares, part, i) for i, (part, shares) in enumerate(present.items(), 1)),
         threshold(100 * (1 - memory.RESERVE), "breaks above", 115),
         y_range=[0, 115],
         tab="Seconds, memory",
@@ -352,18 +360,18 @@ READOUTS = {
 def readouts(k, r):
     if r.misfits:
         return impossible_job.dashes(READOUTS, "Fullest moment")
-    shown = [
+    values = [
         (planner.number_range(*r.found.step_range), "s"),
         (planner.number_range(*r.found.gpu_hours), "GPU-hours"),
         (100 * r.found.peak.share, "%"),
         (r.found.live, "an engine"),
         (leading(r.path[0].words) if r.path else "nothing", ""),
     ]
-    return [Readout(name, value, unit, source) for (name, source), (value, unit) in zip(READOUTS.items(), shown)]
+    return [Readout(name, value, unit, source) for (name, source), (value, unit) in zip(READOUTS.items(), values)]
 
 
 def leading(change):
-    """The first of what changes together, and how many more: their words stand under Changes."""
+    """The first of the changes made together, and how many more; the tab Changes names all."""
     first, *more = re.sub(r" \(.*?\)", "", change).split(", ")
     return f"{first} and {len(more)} more" if more else first
 
@@ -416,7 +424,7 @@ TURNED += (
     "samples",
     "prompts",
 )
-# what surely fits together; as much of it as can be is left as the reader has it, the first first
+# a setting that surely fits; `fix` takes as little of it as is enough, and spares what comes first
 SURELY = dict(config="", chip="", log="", timed="", seconds="")
 SURELY |= dict(turns=1, updates=1)
 SURELY |= dict(model="llama3.1-8b", accelerator="h200", longest=8192, prompt=512, gpus=256, overlap="sync", share=0.5)
@@ -442,13 +450,16 @@ def broken(k, r):
 
 
 def fix(k):
-    fits = lambda there: not misfits(there)
     if impossible_job.out_of_order(k):
         rising = recovery.different(k, impossible_job.in_order(k))
-        there = replace(k, **rising)
-        return rising if fits(there) else rising | (fix(there) or {})
+        in_order = replace(k, **rising)
+        return rising if fits(in_order) else rising | (fix(in_order) or {})
     without = recovery.first_of(k, ({"seconds": ""}, {"timed": ""}), fits)
     return without or recovery.one_knob(k, TURNED, fits) or recovery.fewest(k, SURELY, fits)
+
+
+def fits(k):
+    return not misfits(k)
 
 
 def worse(k, r):
@@ -465,7 +476,7 @@ def worse(k, r):
 
 
 def idle_share(r):
-    """Share of a step in which the pool that works less does not, of its roles' seconds."""
+    """Share of a step in which the pool that works less waits, summed from the seconds of its roles."""
     roles, overlap = r.found.fast, r.scenario.overlap
     generating = step.seconds(roles, "rollout", overlap)
     training = step.seconds(roles, "log_probs", overlap) + step.seconds(roles, "train", overlap)
@@ -498,7 +509,7 @@ def offloaded_gib(s):
 
 
 def weights_dtype(s):
-    """Of the engine, in the words of options.py: a file that is stored so needs no option."""
+    """The engine's weights in the words of options.py; a file that is stored in this width needs no option."""
     stored = s.model.quantized
     if s.weight_bytes is None or (stored and stored.method == "fp8" and s.weight_bytes == 1):
         return "stored"

@@ -32,8 +32,8 @@ def RETURNS(value):
 
 def clip(ratio, advantage):
     """Ours: PPO's, at 0.2."""
-    done = (advantage > 0 and ratio > 1.2) or (advantage < 0 and ratio < 0.8)
-    return 0.0 if done else ratio
+    outside = (advantage > 0 and ratio > 1.2) or (advantage < 0 and ratio < 0.8)
+    return 0.0 if outside else ratio
 
 
 def called(function):

@@ -36,7 +36,7 @@ def written(quantity):
     """The grid's cells hold the chosen quantity of every token."""
     last = passes(4)[-1]
     logp, A = running_batch.drawn_logp(start()), running_batch.advantage(start())
-    shown = {
+    text_and_tone = {
         "log-prob": lambda at: (signed(logp[at]), float(np.exp(logp[at]))),
         "advantage": lambda at: (signed(A[at]), float(A[at])),
         "ratio": lambda at: (f"×{last.ratio[at]:.2f}", float(np.clip(np.log(last.ratio[at]) / np.log(4), -1, 1))),
@@ -46,7 +46,7 @@ def written(quantity):
     rows = [
         [
             right[int(reward)],
-            [cell(NAMES[token], *shown((i, t))) for t, token in enumerate(row)],
+            [cell(NAMES[token], *text_and_tone((i, t))) for t, token in enumerate(row)],
             f"sum {total} · reward {reward:.0f}",
         ]
         for i, (row, reward, total) in enumerate(zip(running_batch.ROWS, running_batch.RIGHT, running_batch.sums()))
@@ -74,7 +74,10 @@ def clip(eps):
 def side(eps, A, series, title, words):
     """Loss of one token against its ratio: alive, dead, and what it would be without a clip."""
     ratio = np.unique([*RATIO, 1 - eps, 1 + eps])
-    loss = lambda at: -np.minimum(at * A, np.clip(at, 1 - eps, 1 + eps) * A)
+
+    def loss(ratio):
+        return -np.minimum(ratio * A, np.clip(ratio, 1 - eps, 1 + eps) * A)
+
     dead = surrogate.removed(ratio, A, eps, eps)
     edge = 1 + eps if A > 0 else 1 - eps
     alive = ratio[~dead]
@@ -145,16 +148,16 @@ def story(eps):
 
 def growth():
     """How many times as likely the 3 has become; it moves on with the clip too, carried by other tokens."""
-    held, free = (story(eps).rare / story(eps).rare[0] for eps in (0.2, np.inf))
+    clipped, free = (story(eps).rare / story(eps).rare[0] for eps in (0.2, np.inf))
     x = np.arange(rare_token.PASSES + 1)
     return [
         panel(
             "Ratio of the rare 3",
             "by pass, logarithmic",
             line(x, free, "without a clip", 1),
-            line(x, held, "with the clip", 8, "reference"),
+            line(x, clipped, "with the clip", 8, "reference"),
             label(rare_token.PASSES, 45, f"without: ×{free[-1]:.0f}", 1, "right"),
-            label(rare_token.PASSES, 2.6, f"with: ×{held[-1]:.1f}", 8, "right"),
+            label(rare_token.PASSES, 2.6, f"with: ×{clipped[-1]:.1f}", 8, "right"),
             x="pass",
             x_range=(0, rare_token.PASSES),
             y_range=(0.5, 300),
@@ -173,14 +176,14 @@ def setting(name):
 
 
 def written_anew(name, i):
-    before, now = setting(name).written[0], setting(name).written[i]
+    first_rows, rows = setting(name).written[0], setting(name).written[i]
     at = "before the first pass" if i == 0 else f"after pass {i}"
     return [
         scene.scene(
             "One batch, sixteen passes over it",
             "what the model writes for one of its prompts, eight answers, anew after each pass",
-            answers.view("a", "before the first pass", before, rare_token.PROMPT, "before"),
-            answers.view("n", at, now, rare_token.PROMPT, legend=True),
+            answers.view("a", "before the first pass", first_rows, rare_token.PROMPT, "before"),
+            answers.view("n", at, rows, rare_token.PROMPT, legend=True),
             [
                 answers.next_token("h", "At a sum of 5, before", setting(name).following[0], rare_token.RARE),
                 answers.next_token("m", "At a sum of 5, now", setting(name).following[i], rare_token.RARE),
@@ -191,9 +194,9 @@ def written_anew(name, i):
 
 
 def seen(name, i):
-    now = setting(name)
-    stops, threes = answers.hundredths(now.stop[i]), answers.hundredths(now.rare[i])
-    right = answers.COUNTED[answers.right(now.written[i], rare_token.PROMPT)]
+    passes = setting(name)
+    stops, threes = answers.hundredths(passes.stop[i]), answers.hundredths(passes.rare[i])
+    right = answers.COUNTED[answers.right(passes.written[i], rare_token.PROMPT)]
     return (
         f"At a sum of 5 it stops {stops} times in 100; {counted(threes, 'time')} it goes on with a 3. "
         f"{right.capitalize()} of eight right."
@@ -228,15 +231,15 @@ def posts(bottom):
 
 def on_rail(key, place, i, y, others=True):
     """A token at its ratio, its own push above its middle, and what all other tokens do to it below."""
-    now, wanted = carried()[i], running_batch.advantage(start())[place] > 0
-    way = "up" if wanted else "down"
-    x, unit = across(np.log(now.ratio[place])), LONG / (HIGH - LOW)
+    step, wanted = carried()[i], running_batch.advantage(start())[place] > 0
+    direction = "up" if wanted else "down"
+    x, unit = across(np.log(step.ratio[place])), LONG / (HIGH - LOW)
     token = running_batch.ROWS[place[0]][place[1]]
     yield scene.rail((RAIL, y), LONG)
-    yield scene.arrow(f"{key}o", (x, y), unit * float(now.own[place]), f"own {way}")
+    yield scene.arrow(f"{key}o", (x, y), unit * float(step.own[place]), f"own {direction}")
     if others:
-        yield scene.arrow(f"{key}t", (x, y), unit * float(now.others[place]), "others")
-    yield scene.bead(f"{key}b", (x, y), NAMES[token], "silent" if now.dead[place] else way)
+        yield scene.arrow(f"{key}t", (x, y), unit * float(step.others[place]), "others")
+    yield scene.bead(f"{key}b", (x, y), NAMES[token], "silent" if step.dead[place] else direction)
 
 
 def far(place, i):
@@ -246,12 +249,13 @@ def far(place, i):
 COUNTS = ("a wanted 3", "an unwanted 1")
 
 
-def bead(which, i):
-    place = WANTED if which == COUNTS[0] else UNWANTED
-    now = carried()[i]
-    x = across(np.log(now.ratio[place]))
-    jumped = place == WANTED and now.dead[place] and not carried()[i - 1].dead[place]
+def bead(token, i):
+    place = WANTED if token == COUNTS[0] else UNWANTED
+    step = carried()[i]
+    x = across(np.log(step.ratio[place]))
+    jumped = place == WANTED and step.dead[place] and not carried()[i - 1].dead[place]
     drifts = place == UNWANTED and i >= 4
+    push = "without" if step.dead[place] else "with"
     words = "one step, past the bound" if jumped else "no push left, still carried" if drifts else ""
     return [
         scene.scene(
@@ -261,7 +265,7 @@ def bead(which, i):
                 "v",
                 18,
                 4.5,
-                f"{which} at {far(place, i)} times its probability, {'without' if now.dead[place] else 'with'} a push.",
+                f"{token} at {far(place, i)} times its probability, {push} a push.",
                 *posts(3.3),
                 *on_rail("a", place, i, 2.4),
                 scene.ring("r", (x - 0.46, 1.94), words, bool(words), role="look", anchor="middle"),
@@ -270,9 +274,9 @@ def bead(which, i):
     ]
 
 
-def carried_on(which, i):
-    place = WANTED if which == COUNTS[0] else UNWANTED
-    dead, first = carried()[i].dead[place], next(n for n, now in enumerate(carried()) if now.dead[place])
+def carried_on(token, i):
+    place = WANTED if token == COUNTS[0] else UNWANTED
+    dead, first = carried()[i].dead[place], next(n for n, step in enumerate(carried()) if step.dead[place])
     if i == 0:
         return "As drawn its ratio is 1. The arrows are the next step: together they say where the token goes."
     if not dead:
@@ -377,21 +381,21 @@ def as_text(tokens):
     return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
 
 
-def answered(key, title, now, role="", words=""):
+def answered(key, title, update, role="", words=""):
     """Eight sums, each with what the model answers; a ring around all answers where there are words to say of them."""
-    many = len(now.rows)
+    n = len(update.rows)
     marks = [scene.word(title, (0, 0.55), "strong", key=f"{key}t")]
-    for i, (pair, tokens, right) in enumerate(zip(deleted_line.SUMS, now.rows, now.right)):
+    for i, (pair, tokens, right) in enumerate(zip(deleted_line.SUMS, update.rows, update.right)):
         y, color = TOP + i + 0.66, "yes" if right else "no"
         marks += [
             scene.word(f"{pair // 10} + {pair % 10} =", (0, y), "strong"),
             scene.word(as_text(tokens), (ANSWER, y), f"answer {color}", key=f"{key}a{i}"),
             scene.word("right" if right else "wrong", (VERDICT, y), f"sum {color}", key=f"{key}v{i}"),
         ]
-    marks.append(scene.ring(f"{key}r", (ANSWER - 0.1, TOP), words, bool(words), (VERDICT - ANSWER - 0.1, many)))
-    said = "; ".join(f"{pair // 10} + {pair % 10} = {as_text(row)}" for pair, row in zip(deleted_line.SUMS, now.rows))
-    alt = f"{title}: {answers.COUNTED[sum(now.right)]} of {many} sums right: {said}."
-    return scene.view(key, VERDICT + 1.6, TOP + many + 1.2, alt, *marks, role=role)
+    marks.append(scene.ring(f"{key}r", (ANSWER - 0.1, TOP), words, bool(words), (VERDICT - ANSWER - 0.1, n)))
+    rows = (f"{pair // 10} + {pair % 10} = {as_text(row)}" for pair, row in zip(deleted_line.SUMS, update.rows))
+    alt = f"{title}: {answers.COUNTED[sum(update.right)]} of {n} sums right: {'; '.join(rows)}."
+    return scene.view(key, VERDICT + 1.6, TOP + n + 1.2, alt, *marks, role=role)
 
 
 def ruined(name, i):
@@ -400,13 +404,13 @@ def ruined(name, i):
 
 
 def deleted(name, i):
-    now = sums(name)[i]
+    update = sums(name)[i]
     return [
         scene.scene(
             "A language model learns sums. One line of its training can be deleted.",
             "eight sums of a hundred, asked again after each update",
             answered("b", f"after {BEFORE} updates", sums(name)[BEFORE], "before"),
-            answered("n", after(i), now, words="no sum is right any more" if ruined(name, i) else ""),
+            answered("n", after(i), update, words="no sum is right any more" if ruined(name, i) else ""),
         )
     ]
 
@@ -416,12 +420,12 @@ def after(i):
 
 
 def how_many(name, i):
-    now, before = (answers.COUNTED[sum(sums(name)[at].right)] for at in (i, BEFORE))
+    many, before = (answers.COUNTED[sum(sums(name)[at].right)] for at in (i, BEFORE))
     if ruined(name, i):
         return (
-            f"{before.capitalize()} of the eight were right after {BEFORE} updates. Now {now} is, and none comes back."
+            f"{before.capitalize()} of the eight were right after {BEFORE} updates. Now {many} is, and none comes back."
         )
-    return f"{after(i).capitalize()} {now} of the eight {'is' if now in ('none', 'one') else 'are'} right."
+    return f"{after(i).capitalize()} {many} of the eight {'is' if many in ('none', 'one') else 'are'} right."
 
 
 DELETED = Figure(

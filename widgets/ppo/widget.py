@@ -101,11 +101,11 @@ def run(k):
         )
         for i in range(SEEDS)
     ]
-    seen = []
-    for frames in zip(*(r.frames(UPDATES) for r in runs)):
-        seen.append(frames)
-        if len(seen) == 1 or len(seen) % EVERY == 0:
-            yield trace(seen, runs)
+    updates = []
+    for frames_of_runs in zip(*(r.frames(UPDATES) for r in runs)):
+        updates.append(frames_of_runs)
+        if len(updates) == 1 or len(updates) % EVERY == 0:
+            yield trace(updates, runs)
 
 
 def bounds(k):
@@ -114,22 +114,22 @@ def bounds(k):
     return low, high, np.inf if k.dual_clip == "off" else float(k.dual_clip)
 
 
-def trace(seen, runs):
-    by_seed = list(zip(*seen))
-    now = np.array([frame.exact["pass_rate"] for frame in seen[-1]])
-    run, prompt = (int(i) for i in np.unravel_index(now.argmin(), now.shape))
+def trace(updates, runs):
+    by_seed = list(zip(*updates))
+    pass_rate = np.array([frame.exact["pass_rate"] for frame in updates[-1]])
+    run, prompt = (int(i) for i in np.unravel_index(pass_rate.argmin(), pass_rate.shape))
     policy = runs[run].trainer.policy
     pi = np.exp(modsum.log_softmax(policy.params["theta"]))
 
-    def column(of):
+    def over_updates(of):
         return np.array([[of(frame) for frame in frames] for frames in by_seed])
 
     return Trace(
-        column(lambda f: f.exact["pass_rate"]),
-        column(lambda f: f.exact["kl_step"].mean()),
-        column(lambda f: f.ratio_max),
-        column(lambda f: f.clip_fraction),
-        sum(f.log_ratio_counts for frames in seen for f in frames),
+        over_updates(lambda f: f.exact["pass_rate"]),
+        over_updates(lambda f: f.exact["kl_step"].mean()),
+        over_updates(lambda f: f.ratio_max),
+        over_updates(lambda f: f.clip_fraction),
+        sum(f.log_ratio_counts for frames in updates for f in frames),
         (run, prompt),
         rare_token.completions(policy, prompt),
         pi[prompt, modsum.TARGETS[prompt]],
@@ -234,15 +234,15 @@ RATIO_TICKS = dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5",
 def every_prompt(r):
     """A thin curve a prompt of a run, and a thick one of that which does worst at the end."""
     x = np.arange(1, r.updates + 1)
-    each = r.pass_rate.transpose(0, 2, 1).reshape(-1, r.updates)
-    worst = fallen(r)[0] if gone(r) else each[:, -1].argmin()
-    return [line(x, each[worst], WORST), each_run(x, np.delete(each, worst, axis=0), "the others")]
+    rates = r.pass_rate.transpose(0, 2, 1).reshape(-1, r.updates)
+    worst = fallen(r)[0] if gone(r) else rates[:, -1].argmin()
+    return [line(x, rates[worst], WORST), each_run(x, np.delete(rates, worst, axis=0), "the others")]
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Prompts lost, six runs", int(lost(r).sum()), f"of {r.pass_rate[:, -1].size}", modsum.exact, found),
+        Readout("Prompts lost, six runs", int(lost(r).sum()), f"of {r.pass_rate[:, -1].size}", modsum.exact, state),
         Readout("Right, worst run", finals(r).min(), "", modsum.exact),
         Readout("Largest KL of one update", r.kl_step.max(), "nats", modsum.exact_kl),
         Readout("Largest ratio of a token", r.ratio_max.max(), "", Trainer.step),
@@ -269,13 +269,16 @@ def watched(k, r):
 def holds(k, r):
     far = r.kl_step.max()
     free = ", which cost these runs nothing" if far > 1 else ""
-    default = lambda: finals(end(run, Knobs(seed=k.seed)))
+
+    def as_good_as_default():
+        return finals(r).mean() > finals(end(run, Knobs(seed=k.seed))).mean() - 0.05
+
     return Said(
         f"No prompt is lost: the worst run ends at {finals(r).min():.2f}, and the farthest update went {figures(far)} "
         f"nats{free}.",
         {
             "none": lambda: r.updates < UPDATES or not forgotten(r),
-            "nothing": lambda: r.updates < UPDATES or not free or finals(r).mean() > default().mean() - 0.05,
+            "nothing": lambda: r.updates < UPDATES or not free or as_good_as_default(),
         },
     )
 
@@ -295,14 +298,14 @@ def worse(k, r):
         "was solved is lost.",
         {
             "none": lambda: not forgotten(r),
-            "the default does better": lambda: min(one[-1].mean() for one in default.pass_rate) > low + 0.01,
+            "the default does better": lambda: min(rates[-1].mean() for rates in default.pass_rate) > low + 0.01,
         },
     )
 
 
 def forgotten(r):
     """The runs in which a prompt that was right half of the time is right less than one time in ten."""
-    return {i for i, one in enumerate(r.pass_rate) for prompt in one.T if max(prompt) >= 0.5 and prompt[-1] < 0.1}
+    return {i for i, rates in enumerate(r.pass_rate) for prompt in rates.T if max(prompt) >= 0.5 and prompt[-1] < 0.1}
 
 
 def finals(r):
@@ -315,15 +318,15 @@ def broken(k, r):
         return None
     many = lost(r).any(axis=1).sum()
     end_of = "ends without a prompt it" if many == 1 else "end without a prompt they"
-    found = cause(k)
+    blamed = cause(k)
     why = Said(
-        f"{reason(k, found)}: {many} of {SEEDS} runs {end_of} could solve.",
+        f"{reason(k, blamed)}: {many} of {SEEDS} runs {end_of} could solve.",
         {
             "so many": lambda: len(forgotten(r)) == many,
-            "undoing it mends": lambda: not forgotten(end(run, replace(k, **undone(k)[found]))),
+            "undoing it mends": lambda: not forgotten(end(run, replace(k, **undone(k)[blamed]))),
         },
     )
-    return Break(why, fix(k), found)
+    return Break(why, fix(k), blamed)
 
 
 def gone(r):
@@ -333,10 +336,10 @@ def gone(r):
 
 def fallen(r):
     """(which prompt of all runs, the update) of the longest fall of one that is lost."""
-    each = r.pass_rate.transpose(0, 2, 1).reshape(-1, r.updates)
-    falls = np.where(lost(r).reshape(-1, 1), np.diff(each, axis=1), 0.0)
-    which, before = np.unravel_index(falls.argmin(), falls.shape)
-    return int(which), int(before) + 2
+    rates = r.pass_rate.transpose(0, 2, 1).reshape(-1, r.updates)
+    falls = np.where(lost(r).reshape(-1, 1), np.diff(rates, axis=1), 0.0)
+    curve, before = np.unravel_index(falls.argmin(), falls.shape)
+    return int(curve), int(before) + 2
 
 
 def seen_at(k, r, cause):
@@ -366,10 +369,10 @@ def undone(k):
     return {LONG: slow, RARE: dict(clip=True) | narrow, WIDE: narrow, MANY: slow}
 
 
-def reason(k, found):
-    if found == RARE:
+def reason(k, cause):
+    if cause == RARE:
         return f"{k.passes} passes, and nothing that takes the gradient from a token that has already moved"
-    if found == WIDE:
+    if cause == WIDE:
         return (
             f"{k.passes} passes, and a clip that lets a token move from {max(1 - k.eps_low, 0):g} to "
             f"{1 + k.eps_high:g} times its probability first"

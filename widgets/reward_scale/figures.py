@@ -159,13 +159,13 @@ def advantage(scale=1.0, outlier=None, over=BATCH):
     return normalizers.normalized(paid, SOURCE, GROUP, over)
 
 
-def in_trays(A, said, ring):
+def in_trays(A, alt, ring):
     right, prompts, _ = first_batch()
     return [
         scene.scene(
             "The first batch of the page: sixteen sums, eight answers to each",
             trays.WHAT,
-            trays.view("b", said, trays.by_source(GROUPS), trays.sums(prompts), A, right, ring),
+            trays.view("b", alt, trays.by_source(GROUPS), trays.sums(prompts), A, right, ring),
         )
     ]
 
@@ -177,8 +177,8 @@ def tray(outlier):
 
 def loud_said(outlier):
     A, (right, _, loud) = advantage(outlier=outlier).ravel(), first_batch()
-    others = np.delete(np.where(right.ravel() == 1, A, np.nan), loud)
-    mean = f"The other right answers have {trays.pushed(np.nanmean(others))} on average"
+    others_right = np.delete(np.where(right.ravel() == 1, A, np.nan), loud)
+    mean = f"The other right answers have {trays.pushed(np.nanmean(others_right))} on average"
     return f"{mean}, the one that is paid {outlier:g} has {trays.pushed(A[loud])}." if outlier else f"{mean}."
 
 
@@ -205,15 +205,15 @@ P = np.linspace(0.01, 0.99, 99)
 
 
 def weights(name):
-    drawn = {other: normalizers.prompt_weight(P, K, DIVISORS[other], BATCH_DEVIATION) for other in DIVISORS}
+    curves = {other: normalizers.prompt_weight(P, K, DIVISORS[other], BATCH_DEVIATION) for other in DIVISORS}
     return [
         panel(
             "Weight of a prompt",
             "mean push over the true gradient, exact, 8 completions",
-            *(line(P, drawn[other], other, 8, "other") for other in DIVISORS if other != name),
-            line(P, drawn[name], name, 1),
-            dots([0.05, 0.5], np.interp([0.05, 0.5], P, drawn[name]), "a hard and a medium prompt", 1),
-            label(0.5, float(np.interp(0.5, P, drawn[name])) + 0.08, f"over {name}", 1, "center"),
+            *(line(P, curves[other], other, 8, "other") for other in DIVISORS if other != name),
+            line(P, curves[name], name, 1),
+            dots([0.05, 0.5], np.interp([0.05, 0.5], P, curves[name]), "a hard and a medium prompt", 1),
+            label(0.5, float(np.interp(0.5, P, curves[name])) + 0.08, f"over {name}", 1, "center"),
             x="pass rate of the prompt",
             x_range=(0, 1),
             y_range=(0, 3.4),
@@ -251,7 +251,7 @@ def price():
             "Right after 100 updates",
             f"a nat costs {PRICE}; {len(SEEDS)} seeds",
             line(SIZES, ends.mean(axis=1), "mean", 1),
-            *(dots(SIZES, one, "a seed", 1) for one in ends.T),
+            *(dots(SIZES, of_seed, "a seed", 1) for of_seed in ends.T),
             line([SIZES[0], SIZES[-1]], [START] * 2, "before training", 8, "reference"),
             label(100, START, "before training", 8, "right"),
             x="all rewards times c",

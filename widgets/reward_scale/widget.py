@@ -210,9 +210,9 @@ def of_groups(values):
 
 def readouts(k, r):
     all_right, (of_checker, of_model) = final(r), r.right[-1]
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right, all sums", all_right, "", tasks.exact_pass, found),
+        Readout("Right, all sums", all_right, "", tasks.exact_pass, state),
         Readout("Right, paid by the checker", of_checker, "", mixed_rewards.halves),
         Readout("Right, paid by the model", of_model, "", mixed_rewards.halves),
         Readout("Advantage of a right answer", r.wanted[-1], "", normalizers.normalized),
@@ -241,13 +241,13 @@ ONE, SCALE, PRICE, STEP = (
 )
 
 
-# a pay over another above which each does harm. The next that the knobs have are 10, 3 and 0.4: 10 and 0.4 over the
-# twenty seeds of lesson 14a, 3 over four
+# ratios of pay from which each does harm, below what the knobs reach: seen at 10 and 0.4 over the twenty seeds of
+# lesson 14a, at 3 over four
 LOUD, APART_IN_PAY, DEAR = 5.0, 2.0, 0.2
 
 
 def pays(k):
-    """A right answer of the checker's, of the model's, and the one answer, as they reach the divisor."""
+    """(pay of a right answer by the checker, by the model, of the one loud answer), as divided."""
     limit = np.inf if k.limit == "off" else float(k.limit)
     return tuple(min(k.c * pay, limit) for pay in (1.0, k.scale, paid(k) or 0.0))
 
@@ -256,17 +256,17 @@ def faults(k):
     """{cause: (the knobs without it, its words)} of all that does harm at this setting; each source's own deviation
     mends two of them, so it comes last.
     """
-    found = {}
+    harmful = {}
     of_checker, of_model, loud = pays(k)
     if k.over != "group" and loud >= LOUD * of_model:
-        found[ONE] = (dict(outlier=AS_IT_SHOULD), f"one answer is paid {loud / of_checker:g} times a right one")
+        harmful[ONE] = (dict(outlier=AS_IT_SHOULD), f"one answer is paid {loud / of_checker:g} times a right one")
     if k.optimizer == "SGD" and k.over == "none" and (of_checker < 1 or max(of_model, loud) > 1):
-        found[STEP] = (dict(over="batch"), "the pay sets SGD’s step")
+        harmful[STEP] = (dict(over="batch"), "the pay sets SGD’s step")
     if k.over in ("none", "batch") and of_model >= APART_IN_PAY * of_checker:
-        found[SCALE] = (dict(over="source"), f"the model pays {of_model / of_checker:g} times the checker")
+        harmful[SCALE] = (dict(over="source"), f"the model pays {of_model / of_checker:g} times the checker")
     if k.price >= DEAR * of_checker:
-        found[PRICE] = (dict(price=0.0), f"a nat costs {k.price / of_checker:g} right answers")
-    return found
+        harmful[PRICE] = (dict(price=0.0), f"a nat costs {k.price / of_checker:g} right answers")
+    return harmful
 
 
 def damaged(r, k):
@@ -277,56 +277,56 @@ def damaged(r, k):
 
 
 def broken(k, r):
-    found = faults(k)
-    if not damaged(r, k) or not found:
+    harmful = faults(k)
+    if not damaged(r, k) or not harmful:
         return None
-    if SCALE in found and final(r) >= LOW:  # the checker's half alone is behind: no step is too large
-        found = {cause: what for cause, what in found.items() if cause != STEP}
-    return Break(why(k, r, found), way_back(k, found), first(k, r, found))
+    if SCALE in harmful and final(r) >= LOW:  # the checker's half alone is behind: no step is too large
+        harmful = {cause: fault for cause, fault in harmful.items() if cause != STEP}
+    return Break(why(k, r, harmful), way_back(k, harmful), first(k, r, harmful))
 
 
-def first(k, r, found):
+def first(k, r, harmful):
     """The cause that is named: where only the checker's half is behind, the scale."""
-    if SCALE in found and final(r) >= LOW:
+    if SCALE in harmful and final(r) >= LOW:
         return SCALE
-    return next(cause for cause in (STEP, PRICE, ONE, SCALE) if cause in found)
+    return next(cause for cause in (STEP, PRICE, ONE, SCALE) if cause in harmful)
 
 
-def why(k, r, found):
+def why(k, r, harmful):
     ends, push, (of_checker, _, loud) = f"{final(r):.2f} of the sums end right", trays.pushed(wanted(r)), pays(k)
-    claims = {"without it more": lambda: worse_by(r, without(k, found)) > 0.05}
-    if len(found) > 1:
-        told = ", ".join(words for _, words in found.values())
-        each = {f"harm by: {cause}": partial(harms, k, r, found, cause) for cause in found}
-        return Said(f"{told[0].upper()}{told[1:]}: {final(r):.2f} end right.", claims | each)
-    one = f"One answer in 128 is paid {loud / of_checker:g} times a right one"
-    told = {
-        ONE: f"{one} and drowns the others: right ones get {push}, and {ends}.",
+    claims = {"without it more": lambda: worse_by(r, without(k, harmful)) > 0.05}
+    if len(harmful) > 1:
+        listed = ", ".join(words for _, words in harmful.values())
+        of_each = {f"harm by: {cause}": partial(harms, k, r, harmful, cause) for cause in harmful}
+        return Said(f"{listed[0].upper()}{listed[1:]}: {final(r):.2f} end right.", claims | of_each)
+    overpaid = f"One answer in 128 is paid {loud / of_checker:g} times a right one"
+    sentences = {
+        ONE: f"{overpaid} and drowns the others: right ones get {push}, and {ends}.",
         SCALE: f"The checker has {100 * np.nanmean(r.share):.1f} % of the squared advantage: its sums end at "
         f"{r.right[-1, CHECKER]:.2f}, the model's at {r.right[-1, MODEL]:.2f}.",
         PRICE: f"A nat costs {k.price / of_checker:g} times what a right answer is paid: {ends}, {START:.2f} were "
         "before training.",
         STEP: f"Nothing divides the rewards and SGD steps as far as they are large: {ends}.",
     }
-    (cause,) = found
-    return Said(told[cause], claims)
+    (cause,) = harmful
+    return Said(sentences[cause], claims)
 
 
-def without(k, found):
-    return replace(k, **{name: value for knobs, _ in found.values() for name, value in knobs.items()})
+def without(k, harmful):
+    return replace(k, **{name: value for knobs, _ in harmful.values() for name, value in knobs.items()})
 
 
 def worse_by(r, knobs):
     """How much more of the sums, or of the checker's half, ends right at other knobs."""
-    there = end(run, knobs)
-    return max(final(there) - final(r), there.right[-1, CHECKER] - r.right[-1, CHECKER])
+    better = end(run, knobs)
+    return max(final(better) - final(r), better.right[-1, CHECKER] - r.right[-1, CHECKER])
 
 
-def harms(k, r, found, cause):
-    """One of several faults: undone it mends something, or alone it does harm."""
-    alone = {other: what for other, what in found.items() if other != cause}
-    return worse_by(r, without(k, {cause: found[cause]})) > 0.02 or (
-        worse_by(end(run, without(k, alone)), without(k, found)) > 0.02
+def harms(k, r, harmful, cause):
+    """Whether one of several faults does harm: undone it mends something, or it does harm alone."""
+    alone = {other: fault for other, fault in harmful.items() if other != cause}
+    return worse_by(r, without(k, {cause: harmful[cause]})) > 0.02 or (
+        worse_by(end(run, without(k, alone)), without(k, harmful)) > 0.02
     )
 
 
@@ -334,16 +334,16 @@ def wanted(r):
     return float(np.nanmean(r.wanted))
 
 
-def way_back(k, found):
+def way_back(k, harmful):
     """A remedy where there is one; for several faults at once, what mends each of them."""
     turned = {}
-    if PRICE in found:
+    if PRICE in harmful:
         turned["c"] = 1.0
-    if STEP in found:
+    if STEP in harmful:
         turned["over"] = "batch"
-    if SCALE in found:
+    if SCALE in harmful:
         turned["over"] = "source"
-    if ONE in found:
+    if ONE in harmful:
         turned |= dict(limit="1") if replace(k, **turned).c >= 1 else dict(over="group")  # below 1 it cuts too little
     return recovery.different(k, turned)
 

@@ -20,7 +20,7 @@ KL, SEED = 4.0, 0
 # ── the opening: people and a judge, thirty labels of each and more ──
 SETTINGS = ("one setting", "the other")
 TASTE = {SETTINGS[0]: 0.25, SETTINGS[1]: 0.75}
-DRAWN = 48  # by what the pairs and labels in the picture are drawn
+DRAWN = 48  # seed of the pairs and labels in the picture
 ACROSS = 5
 
 
@@ -51,7 +51,7 @@ def of_100(share):
 
 
 def opening(setting, labels):
-    pairs, taste, seen = judged.shown(ACROSS, DRAWN), TASTE[setting], feedback.SIZES.index(labels) + 1
+    pairs, taste, pairs_a_quarter = judged.shown(ACROSS, DRAWN), TASTE[setting], feedback.SIZES.index(labels) + 1
     both = (
         ("people", judged.by_people(pairs, DRAWN), of_people()),
         ("the judge", judged.by_judge(pairs, DRAWN, Judge(taste)), asked(taste)),
@@ -61,7 +61,7 @@ def opening(setting, labels):
     for (name, right, errors), share in zip(both, won):
         ringed = "most of its errors" if name == "the judge" and gap > 0.1 else ""
         below = (f"right on {of_100(errors.agreement)} pairs", f"the policy wins {of_100(share)}")
-        views.append(judged.quarters(name[-2:], name, pairs, right, seen, ACROSS, below, ring=ringed))
+        views.append(judged.quarters(name[-2:], name, pairs, right, pairs_a_quarter, ACROSS, below, ring=ringed))
     return [scene.scene("Who called the better answer better", judged.LEGEND, *views)]
 
 
@@ -133,12 +133,12 @@ def by_distance(m):
 def listed(m):
     wins = by_distance(m)
     style = judging.style_share(B, m)
-    others = np.concatenate([[*by_distance(n), np.nan] for n in range(1, PRINCIPLES + 1)])
+    other_lists = np.concatenate([[*by_distance(n), np.nan] for n in range(1, PRINCIPLES + 1)])
     return [
         panel(
             "Wins over the start, by distance from it",
             "of 100 comparisons; [s8] even; dotted: other lists; taste 0.5, endless labels",
-            line(np.tile([*FAR, np.nan], PRINCIPLES), 100 * others, "other lists", 8, "other"),
+            line(np.tile([*FAR, np.nan], PRINCIPLES), 100 * other_lists, "other lists", 8, "other"),
             line(FAR, 100 * np.array(wins), f"{m} listed", 1),
             line([0, 16], [50, 50], "its start", 8, "reference"),
             dots([FAR[int(np.argmax(wins))]], [100 * max(wins)], "the best", 1, "here"),

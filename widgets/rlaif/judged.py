@@ -41,9 +41,9 @@ class Shown:
         """Pairs of a quarter."""
         return len(self.better) // 4
 
-    def half(self, which: int) -> "Shown":
+    def half(self, number: int) -> "Shown":
         """The two quarters whose worse answers are plainer, or the other two."""
-        part = slice(2 * self.n * which, 2 * self.n * (which + 1))
+        part = slice(2 * self.n * number, 2 * self.n * (number + 1))
         return Shown(self.better[part], self.worse[part])
 
 
@@ -101,10 +101,10 @@ def quarters(
     for i in range(4 * pairs.n):
         quarter, place = divmod(i, pairs.n)
         row, column = divmod(place, across)
-        at, there = (0.2 + SMALL * column, top[quarter] + 0.85 + LOWER * row), place < seen
-        marks.append(scene.frame(f"{key}f{i}", at, 1.84, bool(there and not right[i]), there))
+        at, drawn = (0.2 + SMALL * column, top[quarter] + 0.85 + LOWER * row), place < seen
+        marks.append(scene.frame(f"{key}f{i}", at, 1.84, bool(drawn and not right[i]), drawn))
         answers = zip((pairs.better[i], pairs.worse[i]), (right[i], not right[i]))
-        cells.append([(tone(x[STYLE]), bool(called)) if there else None for x, called in answers])
+        cells.append([(tone(x[STYLE]), bool(called)) if drawn else None for x, called in answers])
         places.append(at)
     marks.append(scene.trays(key, cells, places, framed=False))
     bottom = top[-1] + apart + (1.2 if below else 0.0)  # below the words of the ring
@@ -131,8 +131,8 @@ def constitution(key: str, weights: Any, taste: float, ring: str = "") -> scene.
         marks.append(scene.word(f"{i + 1}  {words}", (0, 1.6 + 0.82 * i), role, key=f"{key}{i}"))
     y = 1.6 + 0.82 * PRINCIPLES + 1.0
     paid = weights[STYLE]
-    said = "the list: nothing on style" if paid == 0 else f"the list on style: {paid:+.2f}".replace("-", "−")
-    marks.append(scene.word(said, (0, y), "", key=f"{key}s"))
+    on_style = "the list: nothing on style" if paid == 0 else f"the list on style: {paid:+.2f}".replace("-", "−")
+    marks.append(scene.word(on_style, (0, y), "", key=f"{key}s"))
     marks.append(scene.word(f"the judge's taste for style: {taste:g}", (0, y + 0.82), "strong", key=f"{key}t"))
     listed = int(np.count_nonzero(weights[:STYLE:EACH]))
     at, size = (0.0, 1.08 + 0.82 * listed), (9.2, 0.82 * (PRINCIPLES - listed))

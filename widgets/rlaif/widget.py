@@ -28,7 +28,7 @@ AS_THEY_COME, ALIKE = "as they come", "alike in style"
 BOTH, ONE = "both orders", "one order, drawn"
 FIRST = 3.0  # nats that the judge pays for being read first
 BEHIND, CLOSE = 0.1, 0.05  # of the wins of people's policy: where it breaks, and where a word is said
-PAIRS, DRAWN = 3, 468  # of each quarter in the picture, and what they and their labels are drawn by
+PAIRS, DRAWN = 3, 468  # pairs of each quarter in the picture, and the seed of them and of their labels
 BELOW = "judge < people - 10"
 FILLED = 0.05  # a share of style that a longer list would take away, and that is worth a word
 
@@ -79,9 +79,9 @@ def judge(k):
 
 
 def run(k):
-    people, asked = of_people(k.flip), feedback.errors_of_judge(judge(k))
+    people, of_judge = of_people(k.flip), feedback.errors_of_judge(judge(k))
     for look in feedback.run(judge(k), k.kl, k.pairs == ALIKE, k.flip, k.seed):
-        yield Trace(look, people, asked)
+        yield Trace(look, people, of_judge)
 
 
 @lru_cache(maxsize=16)
@@ -112,11 +112,10 @@ THE_PAIRS = "What the judge reads, and twelve pairs that it has judged"
 
 
 def figure(k, r):
-    found = broken(k, r)
-    return [board(k, r, found), *by_labels(k, r), *by_distance(k, r)]
+    return [board(k, r, broken(k, r)), *by_labels(k, r), *by_distance(k, r)]
 
 
-def board(k, r, found):
+def board(k, r, verdict):
     pairs = judged.shown(PAIRS, DRAWN, k.pairs == ALIKE)
     right = judged.by_judge(pairs, DRAWN, judge(k))
     weights, (people, judges) = judged_pairs.principles(k.listed), won(k, r)
@@ -126,8 +125,8 @@ def board(k, r, found):
         (f"right on {of_100(r.judge.agreement)} pairs{on}", f"people on {of_100(r.people.agreement)}"),
         (f"its policy wins {of_100(judges)}", f"that of people {of_100(people)}"),
     )
-    words = ring(k, r, found.cause) if found else ""
-    on_list = bool(found) and found.cause == SHORT
+    words = ring(k, r, verdict.cause) if verdict else ""
+    on_list = bool(verdict) and verdict.cause == SHORT
     halves = [
         judged.board(
             f"b{i}",
@@ -244,9 +243,9 @@ def limits(k, kl):
 
 def readouts(k, r):
     people, judges = won(k, r)
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Wins of the judge's policy", 100 * judges, "of 100", feedback.wins, found),
+        Readout("Wins of the judge's policy", 100 * judges, "of 100", feedback.wins, state),
         Readout("Wins of people's policy", 100 * people, "of 100", feedback.wins),
         Readout("The judge is right", 100 * r.judge.agreement, "of 100 pairs", feedback.errors),
         Readout("People are right", 100 * r.people.agreement, "of 100 pairs", feedback.errors),
@@ -271,7 +270,7 @@ CAUSES = dict(labels=NOISY, taste=TASTE, listed=SHORT)
 
 @lru_cache(maxsize=256)
 def ahead(k):
-    """How far people's policy is ahead, without all that is drawn."""
+    """How far people's policy is ahead: the gap alone, without what the pictures need."""
     draws = range(feedback.SEEDS * k.seed, feedback.SEEDS * (k.seed + 1))
     alike = k.pairs == ALIKE
     gaps = [
@@ -307,15 +306,15 @@ def why(k, r, fix):
         faults.append(f"style took {100 * style:.0f} % of the direction")
     if "labels" in fix:
         faults.append(f"{k.labels:,} labels are few for its noise")
-    said = ", and ".join(faults)
+    causes = ", and ".join(faults)
     than = f"its policy wins {of_100(judges)}, that of people's labels {of_100(people)}"
     return Said(
-        f"{said[0].upper()}{said[1:]}: {than}.",
+        f"{causes[0].upper()}{causes[1:]}: {than}.",
         {
             "it is behind": lambda: people - judges > BEHIND,
             "so much is style": lambda: abs(styled(k) - style) < 1e-9,
             "a longer list leaves less to style": lambda: (
-                "so style" not in said or here(k, end(run, replace(k, listed=PRINCIPLES)).look.style) < style - 0.02
+                "so style" not in causes or here(k, end(run, replace(k, listed=PRINCIPLES)).look.style) < style - 0.02
             ),
             "undone, it is not": lambda: behind(replace(k, **fix)) <= BEHIND + 1e-9,
             "one alone does not": lambda: (
@@ -332,7 +331,7 @@ def behind(k):
 
 @lru_cache(maxsize=64)
 def styled(k):
-    """The share of style, without all that is drawn."""
+    """The share of style alone, without what the pictures need."""
     draws = range(feedback.SEEDS * k.seed, feedback.SEEDS * (k.seed + 1))
     shares = [feedback.of_judge(k.labels, draw, k.kl, k.pairs == ALIKE, judge(k)).style for draw in draws]
     return float(np.mean(shares))

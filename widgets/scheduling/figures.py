@@ -112,12 +112,12 @@ def guess(drafts):
 
 
 def yields(drafts):
-    one = Speculation(ALPHA, drafts, COST)
+    tokens = Speculation(ALPHA, drafts, COST).tokens
     if not drafts:
         return f"Nothing guessed: one token a pass, {ran(drafts=0).tokens_per_second:,.0f} a second."
     trace = ran(drafts=drafts)
     return (
-        f"{drafts} guessed: {one.tokens:.2f} tokens a pass on average, {trace.tokens_per_second:,.0f} a second; the "
+        f"{drafts} guessed: {tokens:.2f} tokens a pass on average, {trace.tokens_per_second:,.0f} a second; the "
         f"step takes {trace.makespan:.0f} s."
     )
 

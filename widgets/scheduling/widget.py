@@ -142,8 +142,9 @@ def broken_parts(k, r):
 
 
 def way_back(k, r):
-    """What `step_back` turns, and what that leaves broken, until nothing is: all of it at once. It yields the result
-    that is there while it looks, so that a page which waits hears something.
+    """{knob: value} that mends the setting at once: `step_back` repeated until nothing is broken; None if that fails.
+
+    It yields the present result meanwhile, so that a page that waits hears something.
     """
     values, mended, result = {}, k, r
     for _ in range(ROUNDS):
@@ -505,9 +506,7 @@ def export(k, r):
 
 
 def gains(k, r):
-    """{name: times as fast} of what is turned so that the engine has one trick more, or an ample pool; without
-    guessing, where it guesses.
-    """
+    """{name: times as fast} of what may help: one trick more, whole prompts, no guessing, an ample pool."""
     speed = r.trace.tokens_per_second
     return {name: r.speeds[name] / speed for name in [*helps(k), AMPLE] if name in r.speeds and speed}
 

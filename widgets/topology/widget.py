@@ -116,11 +116,12 @@ def job(k):
 
 
 def lengths(k):
-    return drawn(law(k), k.prompts, k.samples)
+    return batches(law(k), k.prompts, k.samples)
 
 
 @lru_cache(maxsize=2)
-def drawn(law, prompts, samples):
+def batches(law, prompts, samples):
+    """Lengths of the completions of some steps."""
     steps = max(1, STEPS * MANY // max(MANY, prompts * samples))
     shape = topology.Job(None, None, 0, prompts, samples, 0, law)
     return topology.drawn_lengths(shape, steps, SEED)
@@ -147,13 +148,13 @@ def run(k):
     if impossible := misfits(k):
         yield Result(impossible)
         return
-    j, batches = job(k), lengths(k)
+    j, drawn = job(k), lengths(k)
     at = min(k.generating, k.gpus - 1)
     possible = WAYS if at >= k.tensor_parallel and k.gpus > 1 else (COLOCATED, CARRY)
-    runs = {way: topology.simulate(j, way, at, batches) for way in possible}
+    runs = {way: topology.simulate(j, way, at, drawn) for way in possible}
     swept = splits(k)
     cut = [way for way in possible if way not in (COLOCATED, CARRY)]
-    curves = topology.sweep(j, cut, swept, batches) if cut and swept else {}
+    curves = topology.sweep(j, cut, swept, drawn) if cut and swept else {}
     yield Result([], runs, swept, curves)
 
 
@@ -237,18 +238,18 @@ def updates(run, end):
 
 
 def where_to_cut(k, r):
-    one = r.colocated.tokens_per_second
-    times = {way: run.tokens_per_second / one for way, run in r.runs.items()}
+    colocated = r.colocated.tokens_per_second
+    times = {way: run.tokens_per_second / colocated for way, run in r.runs.items()}
     marks, ends = [], (1, max(k.gpus - 1, 2))
     for way in (COLOCATED, CARRY):
         marks.append(line(ends, [times[way]] * 2, way, SERIES[way], "" if way == k.way else "reference"))
     for way, curve in r.curves.items():
         role = "" if way == k.way else "reference"
-        marks.append(line(r.swept, [rate / one for rate in curve], way, SERIES[way], role))
+        marks.append(line(r.swept, [rate / colocated for rate in curve], way, SERIES[way], role))
     chosen = k.generating if is_split(k) else ends[1]
     marks += [
         dots([chosen], [min(max(times[k.way], LOWEST), HIGHEST)], "here", role="here"),
-        *named(k, r, times[CARRY], one),
+        *named(k, r, times[CARRY]),
         threshold(1, "", LOWEST),
         label(ends[1] ** 0.5, 1.15 * LOWEST, "slower than colocated, wait", 0, "center"),
     ]
@@ -265,14 +266,14 @@ def where_to_cut(k, r):
     )
 
 
-def named(k, r, carried, one):
+def named(k, r, carried):
     """The name of each curve at its highest point, lower ones below their curves."""
     out = [label(1, 1.05 * min(carried, HIGHEST / 1.1), "carry over", SERIES[CARRY] if k.way == CARRY else 8)]
     for way, curve in r.curves.items():
         if curve:
             best, at = max(zip(curve, r.swept))
             color = SERIES[way] if way == k.way else 8
-            height = min(max(best / one, 1.5 * LOWEST), HIGHEST / 1.1)
+            height = min(max(best / r.colocated.tokens_per_second, 1.5 * LOWEST), HIGHEST / 1.1)
             out.append(label(at, height * (0.95 if way == SPLIT else 1.03), NAMES[way], color, "center", way == SPLIT))
     return out
 

@@ -75,11 +75,11 @@ SIGNS = {"differs": ("≠", 1.0), "same": ("=", 0.0), "not said": ("?", None)}
 
 
 def against(key):
-    here, dapo = PUBLISHED[key].factors, PUBLISHED["dapo"].factors
+    recipe, dapo = PUBLISHED[key].factors, PUBLISHED["dapo"].factors
     _, _, changed = published.diff(key, "dapo")
     rows = []
     for name in FACTORS:
-        values = [of[name].value for of in (here, dapo)]
+        values = [of[name].value for of in (recipe, dapo)]
         sign, tone = SIGNS["differs" if name in changed else "not said" if NOT_REPORTED in values else "same"]
         words = [SHORT.get(value, value) for value in values]
         rows.append([FACTOR[name], [cell(sign, "", tone)], words[0] if sign == "=" else " · ".join(words)])
@@ -174,8 +174,9 @@ def read_at(step):
 
 
 def ranges(step):
-    spread = lambda kind: f"{kl(kind)[:, step - 1].min():.2g} to {kl(kind)[:, step - 1].max():.2g}"
-    return f"After step {step}: {spread('healthy')} nats where it learns, {spread('kl_explosion')} where it jumps."
+    learns, jumps = (kl(kind)[:, step - 1] for kind in ("healthy", "kl_explosion"))
+    ends = f"{learns.min():.2g} to {learns.max():.2g}", f"{jumps.min():.2g} to {jumps.max():.2g}"
+    return f"After step {step}: {ends[0]} nats where it learns, {ends[1]} where it jumps."
 
 
 FIGURES = {

@@ -83,8 +83,8 @@ class Result:
 
 def run(k):
     trace = traced(setting(k), k.seed)
-    found = tracelab.features(trace)
-    yield Result(trace, found, tracelab.classify(found), tracelab.classify(found, use_held_out=False))
+    features = tracelab.features(trace)
+    yield Result(trace, features, tracelab.classify(features), tracelab.classify(features, use_held_out=False))
 
 
 @lru_cache(maxsize=32)
@@ -132,10 +132,10 @@ def tested(r):
     times = np.clip([test.times(r.found) for test in tracelab.TESTS], LEAST, MOST)
     fires = np.array([test.fires(r.found) for test in tracelab.TESTS])
     marks = []
-    for which, words, series in ((~fires, "quiet", 1), (fires, "fires", 2)):
-        stems = np.array([[(LEAST, y), (at, y), (np.nan, np.nan)] for at, y in zip(times[which], rows[which])])
+    for chosen, words, series in ((~fires, "quiet", 1), (fires, "fires", 2)):
+        stems = np.array([[(LEAST, y), (at, y), (np.nan, np.nan)] for at, y in zip(times[chosen], rows[chosen])])
         marks.append(line(*stems.reshape(-1, 2).T, words, series))
-        marks.append(dots(times[which], rows[which], words, series))
+        marks.append(dots(times[chosen], rows[chosen], words, series))
     return panel(
         "Seven tests, in their order",
         "times the threshold; [s2] fires",
@@ -192,7 +192,7 @@ def multiples(r):
 
 
 def told(curves, room=0.42):
-    """Their names at the right end, the lowest first, none on another."""
+    """Names of curves at their right ends, from the lowest up, none over another."""
     out, least = [], 0.0
     for words, curve, series in sorted(curves, key=lambda each: each[1][-1]):
         at = max(float(curve[-1]) + 0.06, least)
@@ -207,13 +207,13 @@ BRIEF = ["IGPT", "R1-0", "R1", "Tülu", "Q2.5", "Q2.5M", "Q3", "Kimi", "DAPO", "
 def recipes(k):
     """Share of the comparable factors in which two recipes differ."""
     numbers = list(range(1, len(PUBLISHED) + 1))
-    here = [list(NAMES).index(name) + 1 for name in (k.against, k.recipe)]
+    pair = [list(NAMES).index(name) + 1 for name in (k.against, k.recipe)]
     changed, both, _ = published.diff(NAMES[k.recipe], NAMES[k.against])
     return panel(
         "In how many factors recipes differ",
         f"full tone: in all; ring: {changed} of {both}",
         heat(numbers, numbers, published.distance_matrix(), "share that differs", 0, 1),
-        dots(here[:1], here[1:], "the two", 2, "here"),
+        dots(pair[:1], pair[1:], "the two", 2, "here"),
         x="recipe, numbered from the top",
         x_range=(0.5, len(PUBLISHED) + 0.5),
         y_range=(len(PUBLISHED) + 0.5, 0.5),
@@ -259,11 +259,11 @@ WORDS = {
 
 
 def readouts(k, r):
-    found = cause(k, r)
+    blamed = cause(k, r)
     return [
         Readout(
             *("Right answers at the end", r.found["held_out"], "", tracelab.right),
-            state="violated" if found not in (None, PADDED) else "",
+            state="violated" if blamed not in (None, PADDED) else "",
         ),
         Readout("Reward at the end", float(r.trace["proxy"][-10:].mean()), "", tracelab.scored),
         Readout("The tests say", WORDS[r.seen.verdict], "", tracelab.classify),
@@ -271,7 +271,7 @@ def readouts(k, r):
         Readout(
             *("A right answer takes", tokens(r) if tokens(r) < 1e5 else "> 99k", "tokens"),
             tracelab.tokens_per_right_answer,
-            state="violated" if found == PADDED else "",
+            state="violated" if blamed == PADDED else "",
         ),
     ]
 
@@ -321,15 +321,16 @@ def cause(k, r):
     """What mends the outcome where it is undone, what the run shows of it first; MIXED where nothing does, None without
     a sign.
     """
-    found = signs(k, r)
-    if not found:
+    signs_found = signs(k, r)
+    if not signs_found:
         return None
-    others = [words for words in shown(k, r) if words not in found]
-    return next((words for words in (*found, *others) if mends(k, words)), MIXED)
+    more = [words for words in shown(k, r) if words not in signs_found]
+    return next((words for words in (*signs_found, *more) if mends(k, words)), MIXED)
 
 
 def mends(k, words):
-    return (there := undone(k, words)) != k and mended(there)
+    setting = undone(k, words)
+    return setting != k and mended(setting)
 
 
 def undone(k, words):
@@ -349,11 +350,11 @@ def seen_at(k, r, cause):
 
 
 def broken(k, r):
-    found = cause(k, r)
-    return None if found is None else Break(why(found, k, r), fix(found, k), found)
+    blamed = cause(k, r)
+    return None if blamed is None else Break(why(blamed, k, r), fix(blamed, k), blamed)
 
 
-def why(found, k, r):
+def why(cause, k, r):
     at = r.found
     ends = f"right answers end at {at['held_out']:.2f}"
     words = {
@@ -366,25 +367,27 @@ def why(found, k, r):
         MIXED: f"Nothing that its log shows mends it alone: {ends}.",
         PADDED: f"A right answer takes {tokens(r):,.0f} tokens: those that are longer get a higher reward.",
     }
-    return Said(words[found], {**damaged(k, r, found), **at_work(k, r, found)})
+    return Said(words[cause], {**damaged(k, r, cause), **at_work(k, r, cause)})
 
 
-def damaged(k, r, found):
+def damaged(k, r, cause):
     """What is asserted of the outcome: right answers of the last ten steps, or tokens for each."""
     last = r.trace["right"][-10:].mean()
-    if found == PADDED or (found == MIXED and PADDED in signs(k, r)):
+    if cause == PADDED or (cause == MIXED and PADDED in signs(k, r)):
         return {
             "so many tokens a right answer": lambda: np.mean(r.trace["length"][-10:] / r.trace["right"][-10:]) > LONG
         }
-    fewer = lambda: last < ENDS * best(k) or last < r.trace["right"][0] - 0.1
-    return {"so many are right at the end": lambda: abs(last - r.found["held_out"]) < 1e-9, "that is too few": fewer}
+    return {
+        "so many are right at the end": lambda: abs(last - r.found["held_out"]) < 1e-9,
+        "that is too few": lambda: last < ENDS * best(k) or last < r.trace["right"][0] - 0.1,
+    }
 
 
-def at_work(k, r, found):
+def at_work(k, r, cause):
     """What is asserted of a cause: undone it mends, it is turned on, and the run shows it."""
-    if found == MIXED:
-        return {"nothing that shows mends it alone": lambda: not any(mends(k, one) for one in shown(k, r))}
-    return {"undone, it is mended": lambda: mends(k, found), "the run shows it": lambda: found in shown(k, r)}
+    if cause == MIXED:
+        return {"nothing that shows mends it alone": lambda: not any(mends(k, words) for words in shown(k, r))}
+    return {"undone, it is mended": lambda: mends(k, cause), "the run shows it": lambda: cause in shown(k, r)}
 
 
 def shown(k, r):
@@ -401,10 +404,10 @@ def shown(k, r):
     return [words for words, applies in seen.items() if applies]
 
 
-def fix(found, k):
+def fix(cause, k):
     """The defaults of the knobs that undo the cause; where there is no single one, as few of all that are enough."""
-    if found != MIXED:
-        return recovery.different(k, {name: getattr(Knobs(), name) for name in UNDONE[found]})
+    if cause != MIXED:
+        return recovery.different(k, {name: getattr(Knobs(), name) for name in UNDONE[cause]})
     every = {f.name: f.default for f in fields(k) if f.name not in ("seed", "recipe", "against")}
     return recovery.fewest(k, every, mended) or recovery.different(k, every)
 
@@ -438,11 +441,10 @@ def holds(k, r):
 
 def watched(k, r):
     if cause(k, r) == PADDED:
-        told = f"mean(length / right) > {LONG}"
         return Gauge(
             *("A right answer takes", tokens(r) / 1000, LONG / 1000, "thousand tokens"),
             *(0.3, 10.0, True),
-            expression=told,
+            expression=f"mean(length / right) > {LONG}",
         )
     named, right, least = "Right answers at the end", r.found["held_out"], ENDS * best(k)
     if right < least and cause(k, r) is None:

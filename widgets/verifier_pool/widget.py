@@ -386,18 +386,18 @@ BEST = float(loaded_pool.alone(loaded_pool.IDLE) @ SKILL)
 
 def holds(k, r):
     ends = f"{of_100(final(r))} are solved, {of_100(START)} were"
-    made, last = r.by_pool.mean(), r.last.batch
-    lost = "hardly a verdict was" if made < 0.0005 else f"{percent(made)} of the verdicts were"
+    by_pool, last = r.by_pool.mean(), r.last.batch
+    lost = "hardly a verdict was" if by_pool < 0.0005 else f"{percent(by_pool)} of the verdicts were"
     return Said(
         f"{ends}; a step takes {r.seconds.mean():,.0f} s on average, and "
-        f"{lost if made else 'no verdict was'} lost to the pool.",
+        f"{lost if by_pool else 'no verdict was'} lost to the pool.",
         {
             "more": lambda: not done(r) or final(r) > START,
             "only load, start-up or death makes one": lambda: (
-                made == 0 or k.deaths != NO or k.startup > 0 or (k.clock == WALL and shared(k))
+                by_pool == 0 or k.deaths != NO or k.startup > 0 or (k.clock == WALL and shared(k))
             ),
             "those that need no more than the limit": lambda: (
-                made > 0 or (last.work[last.verdicts.cut] > k.limit).all()
+                by_pool > 0 or (last.work[last.verdicts.cut] > k.limit).all()
             ),
         },
     )

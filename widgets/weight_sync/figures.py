@@ -56,7 +56,7 @@ def delivery(size):
         line(sizes, transfer_seconds(sizes * 1e9, BYTES, link), f"{link:g} GB/s", series)
         for series, link in enumerate(LINKS, 1)
     ]
-    here = [
+    chosen = [
         dots([size], [transfer_seconds(size * 1e9, BYTES, link)], "this model", series, "here")
         for series, link in enumerate(LINKS, 1)
     ]
@@ -65,7 +65,7 @@ def delivery(size):
             "Least time of one delivery",
             "seconds, 16 bits a weight; both axes logarithmic",
             *curves,
-            *here,
+            *chosen,
             label(0.45, 1.5, "5 GB/s", 1),
             label(1100, 5, "50 GB/s", 2, "right", below=True),
             x="billion parameters",
@@ -96,8 +96,8 @@ def stairs(n):
     ]
 
 
-def versions(title, seen):
-    x, (trainer, rollout) = np.arange(1, UPDATES + 1), seen.T
+def versions(title, trainer_and_rollout):
+    x, (trainer, rollout) = np.arange(1, UPDATES + 1), trainer_and_rollout.T
     return by_update(
         title,
         "optimizer steps made; shaded: the lag",
@@ -119,8 +119,8 @@ def stairs_told(n):
     )
 
 
-def behind(seen):
-    return seen[:, 0] - seen[:, 1]
+def behind(trainer_and_rollout):
+    return trainer_and_rollout[:, 0] - trainer_and_rollout[:, 1]
 
 
 # ── the first updates ──
@@ -139,8 +139,8 @@ def early(correction, lag):
 
 def right(run):
     """Updates at which the pass rate is known, and the pass rate after them."""
-    known = [(at, d.frame.exact["pass_rate"].mean()) for at, d in enumerate(run, 1) if d.frame.exact]
-    return tuple(zip(*known))
+    exact = [(at, d.frame.exact["pass_rate"].mean()) for at, d in enumerate(run, 1) if d.frame.exact]
+    return tuple(zip(*exact))
 
 
 def first(lag):

@@ -79,12 +79,12 @@ def run(k):
     ours, fresh, at, drifts = [], [], [], []
     late = stale_policy.updates(k.correction, UPDATES, lag=k.lag, every=k.every, form=k.form, **settings)
     late, beside = tee(late) if synchronous(k) else (late, stale_policy.updates("ratio and clip", UPDATES, **settings))
-    for drift, other in zip(late, beside):
+    for drift, synced in zip(late, beside):
         drifts.append(drift)
         if drift.frame.exact:
             at.append(len(drifts))
             ours.append(drift.frame.exact["pass_rate"].mean())
-            fresh.append(other.frame.exact["pass_rate"].mean())
+            fresh.append(synced.frame.exact["pass_rate"].mean())
         if len(drifts) == 1 or len(drifts) % EVERY == 0:
             yield Trace(list(ours), list(fresh), list(at), list(drifts), rounding)
 
@@ -187,12 +187,12 @@ def figure(k, r):
 def transfer(k):
     size = np.geomspace(0.4, 1200, 60)
     seconds = transfer_seconds(size * BILLION, k.width, k.link)
-    now = transfer_seconds(k.size * BILLION, k.width, k.link)
+    at_this_size = transfer_seconds(k.size * BILLION, k.width, k.link)
     return panel(
         "Least time of one delivery",
         "seconds, bytes over bandwidth; both axes logarithmic",
         line(size, seconds, "this link"),
-        dots([k.size], [now], "this model", 1, "here"),
+        dots([k.size], [at_this_size], "this model", 1, "here"),
         label(0.45, 1500, f"{k.link:g} GB/s, {counted(k.width, 'byte')} a parameter", 1),
         x="billion parameters",
         x_range=(0.4, 1200),
@@ -250,14 +250,14 @@ def broken(k, r):
 
 
 def claims(k, r):
-    """That what is blamed alone is undone by the run beside, and that the mechanism is there."""
+    """What is asserted of a break: without what is blamed the run is not lost, and the mechanism shows in it."""
     fresh = dict(lag=0, every=1) | (dict(form="fp32") if by_rounding(k) else {})
-    said = {"without it the run ends as with fresh weights": lambda: not lost(end(run, replace(k, **fresh)))}
+    asserted = {"without it the run ends as with fresh weights": lambda: not lost(end(run, replace(k, **fresh)))}
     if cause(k, r) == CLIPPED:
-        return said | {"much of it is outside": lambda: r.drifts[-1].frame.clip_fraction > 0.1}
+        return asserted | {"much of it is outside": lambda: r.drifts[-1].frame.clip_fraction > 0.1}
     if cause(k, r) == FEW:
-        return said | {"few count": lambda: min(d.effective for d in r.drifts) < 0.5}
-    return said
+        return asserted | {"few count": lambda: min(d.effective for d in r.drifts) < 0.5}
+    return asserted
 
 
 def stale(k):
@@ -273,7 +273,7 @@ def by_rounding(k):
 
 
 def cause(k, r):
-    """What fresh weights undo, of which the run beside is the proof."""
+    """What is blamed: fresh weights undo it, as the reference run shows."""
     if not stale(k):
         return "samples of rounded weights"
     if by_rounding(k):

@@ -23,7 +23,7 @@ def panels(k):
     return {p["title"]: p for p in asynchrony.figure(k, result(k))}
 
 
-def shown(k):
+def readings(k):
     return {r.label: r.value for r in asynchrony.readouts(k, result(k))}
 
 
@@ -32,12 +32,12 @@ def shown(k):
 
 def test_the_step_of_each_arrangement():
     # seconds from an independent script: tests/sim/cluster/test_pipeline.py
-    seconds = [shown(Knobs(overlap=overlap))["Step"] for overlap in ("sync", "one-off", "async")]
+    seconds = [readings(Knobs(overlap=overlap))["Step"] for overlap in ("sync", "one-off", "async")]
     assert seconds == pytest.approx([102.9, 73.7, 30.4], rel=0.01)
 
 
 def test_only_the_stream_has_completions_of_several_ages():
-    ages = {overlap: shown(Knobs(overlap=overlap))["Lag: mean, oldest"] for overlap in asynchrony.OVERLAPS}
+    ages = {overlap: readings(Knobs(overlap=overlap))["Lag: mean, oldest"] for overlap in asynchrony.OVERLAPS}
     assert ages == {"sync": "0.0, 0", "one-off": "1.0, 1", "async": "2.0, 5"}
 
 
@@ -73,8 +73,8 @@ def test_no_more_sequences_run_than_the_cache_holds():
 def test_weights_that_arrive_slowly_cost_a_step_in_place_and_age_in_a_second_buffer():
     slow = Knobs(train=20.0, head=8, sync=30.0)
     buffered = replace(slow, in_place=False)
-    assert shown(slow)["Step"] == pytest.approx(49.7, rel=0.01)
-    assert shown(buffered)["Step"] < 23
+    assert readings(slow)["Step"] == pytest.approx(49.7, rel=0.01)
+    assert readings(buffered)["Step"] < 23
 
 
 def test_knobs_of_the_policy_leave_the_pipeline_alone():
@@ -110,7 +110,7 @@ def test_a_pipeline_can_break_the_policy_by_itself():
 def test_corrected_data_has_no_largest_stable_lag():
     k = Knobs(delay="16", correction="KL as a loss, and ratio")
     assert breaks(k) is None and asynchrony.worse(k, result(k)) is None
-    assert shown(k)["Rests up to a lag of"] == "not computed"
+    assert readings(k)["Rests up to a lag of"] == "not computed"
 
 
 def test_dropping_old_completions_drops_the_long_ones():
@@ -140,7 +140,7 @@ def test_the_trainer_s_row_counts_up_and_the_slots_lie_behind_it():
 def test_a_job_that_does_not_fit_shows_no_seconds():
     k = Knobs(model="deepseek-v3")  # 1,342 GB of weights, 8 · 72 that an engine may fill
     assert "does not fit" in breaks(k).why
-    assert {value for value in shown(k).values()} == {"–"}
+    assert {value for value in readings(k).values()} == {"–"}
 
 
 def test_the_setting_is_handed_over_with_the_lag_that_is_refused():

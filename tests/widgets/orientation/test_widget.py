@@ -18,7 +18,7 @@ def settled(**knobs):
     return k, deque(orientation.run(k), maxlen=1)[0]
 
 
-def shown(label, k, r):
+def reading(label, k, r):
     (value,) = (readout.value for readout in orientation.readouts(k, r) if readout.label.startswith(label))
     return value
 
@@ -65,7 +65,7 @@ def test_a_loop_is_broken_if_its_policy_or_its_batches_show_no_learning():
             beta=chance.choice([0.0, 0.1, 0.5, 1.0]),
             seed=chance.choice([0, 1, 2]),
         )
-        right, counted = (shown(label, k, r) for label in ("Right, one", "Counted"))
+        right, counted = (reading(label, k, r) for label in ("Right, one", "Counted"))
         damaged = right - START.mean() < 0.01 or right - counted > 0.2
         assert (orientation.broken(k, r) is not None) == damaged, k
         breaks.append(damaged)
@@ -86,16 +86,16 @@ def test_a_higher_price_ends_lower_and_nearer_to_the_start():
 
 def test_the_best_of_many_looks_like_progress_although_the_policy_is_the_first_one():
     k, r = settled(**vars(PRESETS["Best of 64"]))
-    assert shown("Right, one completion", k, r) == pytest.approx(START.mean(), abs=1e-15)
-    assert shown("Right, best of K", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)  # closed form
+    assert reading("Right, one completion", k, r) == pytest.approx(START.mean(), abs=1e-15)
+    assert reading("Right, best of K", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)  # closed form
     assert orientation.broken(k, r)
 
 
 def test_without_the_sync_the_batch_and_the_policy_tell_different_stories():
     for seed in range(4):
         k, r = settled(cut="weight sync", seed=seed)
-        assert shown("Rollout behind", k, r) == ITERATIONS
-        assert r.measured[-10:].mean() < 0.3 < 0.5 < shown("Right, one completion", k, r)
+        assert reading("Rollout behind", k, r) == ITERATIONS
+        assert r.measured[-10:].mean() < 0.3 < 0.5 < reading("Right, one completion", k, r)
 
 
 @pytest.mark.when_changed()
@@ -117,10 +117,8 @@ def test_nothing_is_called_broken_before_the_last_iteration():
     assert orientation.broken(k, last)
 
 
-def test_another_seed_draws_another_batch_from_the_same_start():
-    a, b = settled(seed=0)[1], settled(seed=1)[1]
-    np.testing.assert_array_equal(a.pass_rate[0], b.pass_rate[0])
-    assert (a.measured != b.measured).any()
+def test_every_seed_has_the_same_start():
+    np.testing.assert_array_equal(settled(seed=0)[1].pass_rate[0], settled(seed=1)[1].pass_rate[0])
 
 
 def test_the_guess_is_answered_by_the_run_it_asks_about():
