@@ -29,14 +29,12 @@ export function keep(key, value) {
 
 const remember = (mark) => keep(KEY, { ...kept(KEY), [lesson()]: mark });
 
-// A question is answered by a choice or, where there are none to choose from, by opening its answer.
 function answered({ target }) {
-  if (!target.matches?.("details.quiz[open], [data-quiz] input")) return;
+  if (!target.matches?.("[data-quiz] input")) return;
   target.closest(".quiz").dataset.seen = true;
   const all = [...document.querySelectorAll(".quiz")].every((quiz) => quiz.dataset.seen);
   if (all && !kept(KEY)[lesson()]) remember("answered");
 }
-document.addEventListener("toggle", answered, { capture: true });
 document.addEventListener("change", answered);
 
 function define(name, draw) {

@@ -6,21 +6,19 @@ import html
 import re
 from itertools import count
 
-QUIZ = re.compile(r'<details class="quiz">\s*<summary>(.*?)</summary>\s*<ul>(.*?)</ul>\s*</details>', re.S)
+QUIZ = re.compile(r'<details class="quiz">\s*<summary>(.*?)</summary>(.*?)</details>', re.S)
 ITEM = re.compile(r"<li>\s*<p>\[(.)\]\s*(.*?)</p>(.*?)</li>", re.S)
 ANSWERS = 2, 4  # fewest and most
 
 
 def asked(body):
-    """A page whose questions with answers are forms; a fold with another text stays a fold."""
+    """A page whose questions are forms."""
     numbers = count(1)
     return QUIZ.sub(lambda match: form(match, next(numbers)), body)
 
 
 def form(match, number):
     question, answers = match[1], ITEM.findall(match[2])
-    if not answers:
-        return match[0]
     right = [sign for sign, _, _ in answers if sign == "x"]
     fewest, most = ANSWERS
     if not (fewest <= len(answers) <= most and len(right) == 1):
