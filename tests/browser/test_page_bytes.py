@@ -80,4 +80,5 @@ def test_page_fetches_nothing_else_until_python_answers(page, book):
     # what the theme asks for when the page is there, side by side with Python
     beside = {path for path in fetched if path.startswith(("search/", "sitemap", "sw.js", "offline.json"))}
     beside |= {path for path in fetched if "/workers/search." in path or path.endswith("favicon.svg")}
+    beside |= {path for path in fetched if path.endswith("/store.js")}  # asked for as soon as Python has answered
     assert fetched - beside - known == {lesson.url}

@@ -52,7 +52,8 @@ for knob in fields(w.Knobs):
     for value in m.get("options") or m.get("rungs") or ([m["example"]] if brought else [m["low"], m["high"]]):
         for _ in islice(host.stream(name, json.dumps({knob.name: spelled(value)})), 1 + brought):
             pass
-print(*(module for module in {*sys.modules} - known if sys.modules[module].__file__ not in part))
+files = {module: sys.modules[module].__file__ for module in {*sys.modules} - known}  # a page's folder has none
+print(*(module for module, file in files.items() if file and file not in part))
 """
 
 

@@ -20,6 +20,13 @@ def test_a_bound_number_has_a_line_its_words_and_an_expression_with_brackets():
     assert bound.bound(TEXT)[0] == (1, "61 %", "100 * read(drop)") and bound.bound(TEXT)[-1] == (3, "2 | 3", "two(1)")
 
 
+@pytest.mark.parametrize(
+    "line", ['??? pause "Of [8](= K) wrong?"', "## [8](= K) of them", '    ??? deeper code "[8](= K)"']
+)
+def test_the_title_of_a_fold_and_a_heading_hold_no_link(line):
+    assert bound.marked(f"Words.\n\n{line}\n\nWords.") == bound.shown(f"Words.\n\n{line}\n\nWords.")
+
+
 def test_in_a_formula_and_in_code_stands_the_number_alone_and_in_a_table_each_is_a_cell():
     marked = bound.marked(TEXT)
     assert "$\\sigma = 0.8$" in marked and "`1`" in marked and "(= " not in marked

@@ -20,7 +20,8 @@ from tools.pages import inputs
 
 DEEP = r"(?:[^()\n]|\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))*"  # brackets up to three deep
 BOUND = re.compile(rf"\[([^\]\n]+)\]\(= ({DEEP})\)")
-PLAIN = re.compile(r"```.*?```|\$\$.*?\$\$|(?<!\[)\$[^$\n]+\$|`[^`\n]+`", re.S)
+# where stands the number alone: code, formulas, titles of folds, which are buttons, and headings
+PLAIN = re.compile(r"```.*?```|\$\$.*?\$\$|(?<!\[)\$[^$\n]+\$|`[^`\n]+`|^ *(?:\?\?\?|!!!|#)[^\n]*$", re.S | re.M)
 MARKED = re.compile(r"<a class=n title='([^']*)'>(.*?)</a>", re.S)
 CODE = re.compile(r"^code: (\S+\.py)", re.M)
 NUMBER = re.compile(r"(?<![\d.,])[−-]?\d[\d,]*(?:\.\d+)?")
@@ -48,7 +49,7 @@ def module(stem):
 
 
 def marked(text):
-    """The same with each number in an element that names its expression; in formulas and code only the number."""
+    """The same with each number in an element that names its expression, where that may be a link."""
     plain = [match.span() for match in PLAIN.finditer(text)]
 
     def mark(match):
