@@ -1,9 +1,9 @@
 """Numbers of a page that say what computes them: `[0.609](= read(drop))` shows 0.609, and links to that line.
 
 In brackets stand one number or several, numerals or words up to twenty, with their units; or a statement, of which the
-expression says whether it holds. An expression has the names of the page's tests/lessons/test_NN_name.py, if it has
-one, the module of its front matter's `code` and the names of Python's `math`. tests/lessons/test_numbers.py computes
-it, `python build.py numbers` lists the numbers that have none.
+expression says whether it holds; a number in a statement is repeated in its expression. An expression has the names of
+the page's tests/lessons/test_NN_name.py, if it has one, the module of its front matter's `code` and the names of
+Python's `math`. tests/lessons/test_numbers.py computes it, `python build.py numbers` lists the numbers that have none.
 """
 
 import ast
@@ -50,6 +50,8 @@ def module(stem):
 
 def marked(text):
     """The same with each number in an element that names its expression, where that may be a link."""
+    if (left := shown(text)).count("](= "):
+        raise ValueError(f"no expression, or brackets deeper than three, after {left[: left.index('](= ')][-40:]!r}")
     plain = [match.span() for match in PLAIN.finditer(text)]
 
     def mark(match):
