@@ -351,7 +351,10 @@ def trained(run, model, tokens, pairs, others, r, folder):
         dict(save_strategy="no", report_to="none", bf16=False, use_cpu=True, disable_tqdm=True, log_level="error")
         | run.config
     )
-    table = lambda rows: Dataset.from_list([dict(prompt=prompt, answer=answer) for prompt, answer in rows])
+
+    def table(rows):
+        return Dataset.from_list([dict(prompt=prompt, answer=answer) for prompt, answer in rows])
+
     given = dict(model=f"{folder}/model", processing_class=tokens)
     if run.trainer == "DPO":
         rows = [dict(prompt=p, chosen=f"Is {a}", rejected=f"Is {near_miss(a, r)}") for p, a in pairs * 4]
@@ -399,7 +402,10 @@ def table(history):
         kept = {name: value for name, value in row.items() if READ.fullmatch(name)}
         rows[row["step"]] = rows.get(row["step"], {}) | kept
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
-    spelled = lambda row, name: f"{row[name]:.7g}" if name in row else ""
+
+    def spelled(row, name):
+        return f"{row[name]:.7g}" if name in row else ""
+
     lines = [",".join([str(step), *(spelled(row, name) for name in names)]) for step, row in rows.items() if row]
     return "\n".join([",".join(["step", *names]), *lines]) + "\n"
 

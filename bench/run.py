@@ -58,7 +58,10 @@ def main():
         widgets = {
             name: page for name, page in widgets_of(site).items() if not wanted.only or name in wanted.only.split(",")
         }
-        launch = lambda: playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+
+        def launch():
+            return playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+
         measured(launch, server, "bare/", 1)  # the server's first packing of the files is not the reader's time
         with launch() as browser:
             print(
@@ -183,11 +186,14 @@ def measured(launch, server, page, repeat):
         first = tab.evaluate("after((widget) => widget.querySelector('rl-widget .go').click())") if trains else None
         knob = tab.evaluate("knob() ? 'yes' : 'none'")
         moves = [tab.evaluate(f"after(turn({share(i)}))") for i in range(MOVES)] if knob != "none" else []
-    median = lambda key: (
-        statistics.median(start[key] for start in starts if key in start)
-        if any(key in start for start in starts)
-        else None
-    )
+
+    def median(key):
+        return (
+            statistics.median(start[key] for start in starts if key in start)
+            if any(key in start for start in starts)
+            else None
+        )
+
     share_of_bare = statistics.median(start["live"] / bare["live"] for bare, start in pairs)
     return dict(
         share=share_of_bare,

@@ -148,7 +148,10 @@ def merged(every):
 def verl_console(trace, framework="verl", options=True):
     lines = ["(TaskRunner pid=4711) Total training steps: 80"]
     for n, (step, values) in enumerate(merged(rows(trace, framework, options))):
-        spelled = lambda name, value: f"np.float64({value!r})" if name.startswith("val") else repr(value)
+
+        def spelled(name, value):
+            return f"np.float64({value!r})" if name.startswith("val") else repr(value)
+
         told = " - ".join(f"{name}:{spelled(name, value)}" for name, value in values.items())
         color = "\x1b[36m(TaskRunner pid=4711)\x1b[0m " if n % 2 else "(TaskRunner pid=4711) "
         lines += [f"{color}step:{step} - {told}", "Training Progress:  10%|█         | 8/80 [01:00<09:00,  7.50s/it]"]

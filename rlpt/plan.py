@@ -226,9 +226,10 @@ def worth(change: planner.Change, before: float) -> str:
 def numbers(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> dict[str, Any]:
     """The same for a program."""
     s = found.scenario
-    listed = lambda changes: [
-        {"change": c.words, "costs": c.costs, "step_seconds": c.seconds, "lesson": c.lesson} for c in changes
-    ]
+
+    def listed(changes):
+        return [{"change": c.words, "costs": c.costs, "step_seconds": c.seconds, "lesson": c.lesson} for c in changes]
+
     return {
         "model": s.model.name,
         "accelerator": s.accelerator.name,

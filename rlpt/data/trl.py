@@ -60,7 +60,10 @@ def longest():
 
 def datasets(tiny):
     """(80 sums to train on, 20 kept out). What the tiny model completes is plain text, 3+4=; any other one is asked."""
-    ask = lambda sum_: f"{sum_}=" if tiny else [{"role": "user", "content": ASKED.format(sum_.replace("+", " + "))}]
+
+    def ask(sum_):
+        return f"{sum_}=" if tiny else [{"role": "user", "content": ASKED.format(sum_.replace("+", " + "))}]
+
     rows = [{"prompt": ask(sum_), "answer": answer} for sum_, answer in PROMPTS]
     random.Random(0).shuffle(rows)
     return Dataset.from_list(rows[20:]), Dataset.from_list(rows[:20])

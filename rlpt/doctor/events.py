@@ -32,7 +32,10 @@ def against_beginning(run, name, kind, times, below=False):
     if begin and begin > 0:
         with np.errstate(invalid="ignore"):
             ratio = run.at(name) / begin
-        says = lambda value: f"{shown(value / begin)} times its beginning, {shown(value)}"
+
+        def says(value):
+            return f"{shown(value / begin)} times its beginning, {shown(value)}"
+
         yield from lasting(run, name, ratio <= times if below else ratio >= times, kind, says)
 
 
@@ -49,7 +52,10 @@ def entropies(run):
 def groups(run):
     if run.has("zero_variance"):
         share = run.at("zero_variance")
-        says = lambda value: f"{value:.0%} of the groups have one reward for all"
+
+        def says(value):
+            return f"{value:.0%} of the groups have one reward for all"
+
         yield from lasting(run, "zero_variance", share >= LIMIT["uniform"], "groups uniform", says)
 
 
@@ -83,7 +89,10 @@ def jump_kl(run):
 def kl_large(run):
     if run.has("kl"):
         unit = run.begin("entropy") or 1.0
-        says = lambda value: f"{shown(value)} nats a token; the entropy of a token was {shown(unit)}"
+
+        def says(value):
+            return f"{shown(value)} nats a token; the entropy of a token was {shown(unit)}"
+
         yield from lasting(run, "kl", run.at("kl") > LIMIT["large"] * unit, "KL is large", says)
 
 
@@ -100,7 +109,10 @@ def kl_returns(run):
 
 def cut_off(run):
     if run.has("cut_off"):
-        says = lambda value: f"{value:.0%} of the completions"
+
+        def says(value):
+            return f"{value:.0%} of the completions"
+
         yield from lasting(run, "cut_off", run.at("cut_off") >= LIMIT["cut_off"], "cut off", says)
 
 

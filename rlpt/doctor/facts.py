@@ -87,7 +87,10 @@ def gradient(run):
     if curve is None:
         return
     zero, steps = curve.values == 0, curve.steps
-    rows = lambda t: (float(steps[t]), float(steps[-1]))
+
+    def rows(t):
+        return (float(steps[t]), float(steps[-1]))
+
     if zero.all():
         many = "every row" if len(zero) > 1 else "the one row"
         yield Fact(f"The gradient is exactly 0 in {many}.", True, rows(0), "gradient_norm")

@@ -6,7 +6,7 @@ and chip nine of ten pairs lie within 1.2 times, of another placement twelve of 
 within 1.5. What predicts stands in planner.py.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -75,8 +75,13 @@ def calibration(job: Any, predicted: step.Roles, overlap: str, measured: Mapping
         if not getattr(own, role):
             raise ValueError(f"the job that was timed spends no time on {role}")
     known: dict[str, float] = {role: measured[role] / getattr(own, role) for role in ROLES if role in measured}
-    made: Callable[[float], Factors] = lambda common: Factors(*(known.get(role, common) for role in ROLES))
-    takes = lambda common: step.step_time(scaled(predicted, made(common)), key)
+
+    def made(common: float) -> Factors:
+        return Factors(*(known.get(role, common) for role in ROLES))
+
+    def takes(common: float) -> float:
+        return step.step_time(scaled(predicted, made(common)), key)
+
     timed = tuple(measured)
     if WHOLE not in measured:
         return Calibration(job, timed, made(1.0))

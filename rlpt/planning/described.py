@@ -6,7 +6,6 @@ Defaults as in the sources of verl 0.9.1 (`trainer/config`), OpenRLHF 0.11.2 (`c
 """
 
 import re
-from collections.abc import Callable
 
 from sim.cluster import memory
 from sim.cluster.envelope import PLACEMENTS, Job
@@ -41,8 +40,13 @@ def job(training: Training, engine: Engine, train: int, generate: int, two: bool
 
 def by_verl(text: str) -> Job:
     said: dict[str, str] = dict(re.findall(r"(?<![\w.])\+?([a-z][\w.]*)=([^\s\\]+)", uncommented(text)))
-    whole: Callable[[str, int], int] = lambda name, default: int(said.get(name) or default)
-    on = lambda name, default: said.get(name, str(default)) == "True"
+
+    def whole(name: str, default: int) -> int:
+        return int(said.get(name) or default)
+
+    def on(name: str, default: bool) -> bool:
+        return said.get(name, str(default)) == "True"
+
     train = whole("trainer.nnodes", 1) * whole("trainer.n_gpus_per_node", 8)
     pool = "rollout" if "rollout.nnodes" in said else ROLLOUT
     generate = whole(f"{pool}.nnodes", 0) * whole(f"{pool}.n_gpus_per_node", 8)
@@ -83,7 +87,10 @@ def by_verl(text: str) -> Job:
 
 def by_openrlhf(text: str) -> Job:
     said: dict[str, str] = dict(re.findall(r"--([\w.]+)(?: ([^\s\\-][^\s\\]*))?", uncommented(text)))
-    whole: Callable[[str, int], int] = lambda name, default: int(said.get(name) or default)
+
+    def whole(name: str, default: int) -> int:
+        return int(said.get(name) or default)
+
     train = whole("actor.num_nodes", 1) * whole("actor.num_gpus_per_node", 8)
     two = "train.colocate_all" not in said or "train.async_enable" in said
     longest, shared = whole("data.max_len", 2048), whole("ds.ring_attn_size", 1)

@@ -321,7 +321,10 @@ def fewest_gpus(s: Scenario) -> int | None:
     """The fewest GPUs on which nothing is impossible, up to envelope.MOST; None if there are none. More GPUs make
     nothing impossible but a batch too small for their engines, so halving the range finds it.
     """
-    fits = lambda gpus: not [found for found in impossible(replace(s, gpus=gpus)) if found.part != "batch"]
+
+    def fits(gpus: int) -> bool:
+        return not [found for found in impossible(replace(s, gpus=gpus)) if found.part != "batch"]
+
     if not fits(envelope.MOST):
         return None
     low, high = 0, envelope.MOST  # the first does not fit, the second does
@@ -736,7 +739,10 @@ def fastest(s: Scenario, others: Iterable[Scenario]) -> Scenario:
     since the last bit of a sum is the processor's.
     """
     laid_out = (there for there in others if not memory.layout_misfits(s.model, s.accelerator, there.parts[1]))
-    takes = lambda there: float(f"{training_seconds(there):.9g}")
+
+    def takes(there: Scenario) -> float:
+        return float(f"{training_seconds(there):.9g}")
+
     timed = sorted(((takes(there), i, there) for i, there in enumerate(laid_out)), key=lambda one: one[:2])
     now = float("inf") if misfits(s) else takes(s)
     return next((there for least, _, there in timed if least < now and not misfits(there)), s)
@@ -802,7 +808,10 @@ def balanced(s: Scenario) -> Iterator[Scenario]:
     training = s.parts[1]
     copy = training.cut * training.context_parallel
     size = lcm(s.engine.size, copy, s.dealt * training.pipeline)  # whole engines, and whole copies of what trains
-    divided = lambda engines: replace(s, share=engines * size / s.gpus)
+
+    def divided(engines: int) -> Scenario:
+        return replace(s, share=engines * size / s.gpus)
+
     low, high = 1, ceil(s.gpus / size) - 1
     while high - low > 1:
         middle = (low + high) // 2

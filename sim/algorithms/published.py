@@ -46,9 +46,18 @@ class Published:
 
 def row(arxiv, values, code=(), derived=()):
     """Eleven values in the order of FACTORS -> {factor: Cell}."""
-    tag = lambda name, value: (
-        NOT_REPORTED if value == NOT_REPORTED else "code" if name in code else "derived" if name in derived else "paper"
-    )
+
+    def tag(name, value):
+        return (
+            NOT_REPORTED
+            if value == NOT_REPORTED
+            else "code"
+            if name in code
+            else "derived"
+            if name in derived
+            else "paper"
+        )
+
     values = dict(zip(FACTORS, values.split(), strict=True))
     return {name: Cell(value, tag(name, value), f"arXiv:{arxiv}") for name, value in values.items()}
 

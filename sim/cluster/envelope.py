@@ -156,9 +156,16 @@ def fewest_gpus(model: Model, accelerator: Accelerator, job: Job) -> int | None:
     groups of the trainer's layout train, never make a job impossible, so halving the range finds it.
     """
     group = job.training.group
-    left_over = lambda gpus: pools(replace(job, gpus=gpus))[1] % group
-    whole = lambda gpus: next((more for more in range(gpus, MOST + 1) if not left_over(more)), MOST)
-    fits = lambda gpus: not misfits(model, accelerator, replace(job, gpus=gpus))
+
+    def left_over(gpus: int) -> int:
+        return pools(replace(job, gpus=gpus))[1] % group
+
+    def whole(gpus: int) -> int:
+        return next((more for more in range(gpus, MOST + 1) if not left_over(more)), MOST)
+
+    def fits(gpus: int) -> bool:
+        return not misfits(model, accelerator, replace(job, gpus=gpus))
+
     high = next((gpus for gpus in range(MOST, 0, -1) if not left_over(gpus)), 0)
     if not high or not fits(high):
         return None

@@ -126,8 +126,11 @@ def surfaces(
     body = (2 * model.params() - head) / rate
     sequence = model.kv_bytes_per_token() * (work.prompt + work.completion / 2)
     together = work.groups * work.samples
+
     # bytes that an iteration reads for each sequence, when so much of what could run together does
-    a_sequence = lambda part: weight_bytes(model) / (part * together) + sequence
+    def a_sequence(part: float) -> float:
+        return weight_bytes(model) / (part * together) + sequence
+
     pairs = [
         (work.rollout * read / seconds, naive / shared),
         (work.logp * unfused / (unfused + body), unfused / fused),

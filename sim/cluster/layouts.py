@@ -312,7 +312,10 @@ def best(
         for layout in layouts(model, gpus)
         if room(model, accelerator, layout, alone) >= layout.data_parallel
     ]
-    rate = lambda at: at.tokens_per_second_and_gpu * used(at.layout, gpus) / gpus
+
+    def rate(at: Laid) -> float:
+        return at.tokens_per_second_and_gpu * used(at.layout, gpus) / gpus
+
     return tuple(sorted(found, key=lambda at: (-np.round(rate(at), 6), at.layout.gpus)))
 
 

@@ -323,9 +323,12 @@ def waiting_bytes(model: Model, training: Training) -> float:
 
 def whole_bytes(model: Model, training: Training) -> float:
     """Training state on each GPU: of the experts, and of everything else."""
-    of = lambda cut: state_bytes(model, training.gpus, training.zero, training.ledger, cut)
+
+    def state(cut: int) -> float:
+        return state_bytes(model, training.gpus, training.zero, training.ledger, cut)
+
     experts = model.routed_params() / model.params()
-    return (1 - experts) * of(training.cut) + experts * of(training.experts_cut)
+    return (1 - experts) * state(training.cut) + experts * state(training.experts_cut)
 
 
 def fits(

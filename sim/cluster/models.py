@@ -279,15 +279,15 @@ class Model:
         self, context: Numbers, kv_bytes: float = 2, tensor_parallel: int = 1, context_parallel: int = 1
     ) -> Numbers:
         """What a sequence of `context` tokens keeps on each GPU of an engine; a number or an array."""
-        held = lambda cache: cache.window
-        return self._bytes(held, context, kv_bytes, tensor_parallel, context_parallel)
+        return self._bytes(lambda cache: cache.window, context, kv_bytes, tensor_parallel, context_parallel)
 
     def bytes_read(
         self, context: Numbers, kv_bytes: float = 2, tensor_parallel: int = 1, context_parallel: int = 1
     ) -> Numbers:
         """What each GPU reads of it to decode one token."""
-        read = lambda cache: cache.window or cache.read_limit
-        return self._bytes(read, context, kv_bytes, tensor_parallel, context_parallel)
+        return self._bytes(
+            lambda cache: cache.window or cache.read_limit, context, kv_bytes, tensor_parallel, context_parallel
+        )
 
     def _bytes(
         self,

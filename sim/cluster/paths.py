@@ -259,7 +259,9 @@ def laid(setting: Setting, report: Report) -> dict[str, tuple[float, float]]:
         spans[name] = (clock, seconds)
         clock += seconds
 
-    stays = lambda: 0.0 if side_by_side else clock
+    def stays() -> float:
+        return 0.0 if side_by_side else clock
+
     place(GENERATE, step.seconds(roles, "rollout", "async" if side_by_side else "sync"))
     clock = stays()
     place(ENVIRONMENT, took[ENVIRONMENT])
@@ -348,7 +350,9 @@ def engines_seconds(setting: Setting) -> float:
 
 
 def link_names(setting: Setting) -> dict[str, str]:
-    inside = lambda n: "scale-up links" if n <= setting.job.accelerator.scaleup_domain else "rings over all cards"
+    def inside(n: int) -> str:
+        return "scale-up links" if n <= setting.job.accelerator.scaleup_domain else "rings over all cards"
+
     return {
         WEIGHTS: "host and scale-up links" if setting.way == COLOCATED else "network cards",
         EXPERIENCE: "network cards" if setting.route == STRAIGHT else "one process",

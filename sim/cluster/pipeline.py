@@ -202,16 +202,18 @@ def stream(
                 dropped.append(lengths[i])
                 submitted -= 1
 
-    of = lambda values: np.array([[values[i] for i in batch] for batch, _ in batches[:updates]])
+    def by_update(values: Sequence[float] | dict[int, int] | dict[int, float]) -> np.ndarray:
+        return np.array([[values[i] for i in batch] for batch, _ in batches[:updates]])
+
     at = np.array([[version] for _, version in batches[:updates]])
     return Run(
         now,
         np.array(train[:updates]),
-        of(lengths),
-        at - of(born),
-        of(ended) - of(born) + 1,
-        of(start),
-        of(finish),
+        by_update(lengths),
+        at - by_update(born),
+        by_update(ended) - by_update(born) + 1,
+        by_update(start),
+        by_update(finish),
         np.array(dropped),
         np.array(left_over[:updates]),
         area / now,

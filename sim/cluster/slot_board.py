@@ -84,8 +84,13 @@ def typical(prompts: int, K: int, p_right: np.ndarray, Z: np.ndarray, between: f
     and the share `between` of the variance lies between prompts.
     """
     order, normal = np.random.default_rng(SHUFFLED), NormalDist()
-    at = lambda shares: np.array([normal.inv_cdf(float(share)) for share in np.ravel(shares)])
-    middles = lambda n: (np.arange(n) + 0.5) / n
+
+    def at(shares: np.ndarray | list) -> np.ndarray:
+        return np.array([normal.inv_cdf(float(share)) for share in np.ravel(shares)])
+
+    def middles(n: int) -> np.ndarray:
+        return (np.arange(n) + 0.5) / n
+
     if prompts == 1:
         z = at(middles(K))[order.permutation(K)][np.newaxis]
     else:

@@ -142,7 +142,10 @@ def elasticity(roles: Roles, overlap: str) -> dict[str, tuple[float, float]]:
     either lane down costs, speeding up one alone gains nothing.
     """
     step, critical = step_time(roles, overlap), critical_lanes(roles, overlap)
-    share = lambda role: seconds(roles, role, overlap) / step
+
+    def share(role: str) -> float:
+        return seconds(roles, role, overlap) / step
+
     out = {role: (0.0, 0.0) for lane in LANES[overlap][0] for role in lane}
     for lane in critical:
         out |= {role: (share(role) if len(critical) == 1 else 0.0, share(role)) for role in lane}
@@ -303,7 +306,10 @@ def until_the_last(
     alike = max(drained / followed, 1.0)
     lengths = law.quantiles(math.ceil(drained / alike))
     lengths[np.argmax(lengths)] = law.expected_max(math.ceil(completions))  # the step waits for the longest of all
-    together = lambda live, kv_tokens: iteration(alike * live, alike * kv_tokens)
+
+    def together(live: Numbers, kv_tokens: Numbers) -> Numbers:
+        return iteration(alike * live, alike * kv_tokens)
+
     finish, _ = straggler.drain(lengths, before, together, slots / alike)
     full = (share - drained) * law.mean / live * float(iteration(live, live * law.context(before)))
     return float(full + finish[-1])

@@ -402,7 +402,10 @@ def kth_density(k: int, n: int, below: np.ndarray = SHORTER, density: np.ndarray
     choose 256 is 1e153.
     """
     above = LONGER if below is SHORTER else 1 - below
-    power = lambda base, exponent: exponent * np.log(np.maximum(base, 1e-300)) if exponent else 0.0
+
+    def power(base: np.ndarray, exponent: int) -> np.ndarray | float:
+        return exponent * np.log(np.maximum(base, 1e-300)) if exponent else 0.0
+
     log_count = lgamma(n + 1) - lgamma(k) - lgamma(n - k + 1)
     return np.exp(log_count + power(below, k - 1) + power(above, n - k)) * density
 

@@ -140,7 +140,10 @@ def drained(job: Job, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         starts = started_at(lengths.reshape(-1, n), slots).reshape(lengths.shape)
         order = np.argsort(starts + lengths, axis=-1, kind="stable")
         ends = np.take_along_axis(starts + lengths, order, axis=-1)
-        sums = lambda values: np.concatenate([none, np.cumsum(values, axis=-1)], axis=-1)
+
+        def sums(values: np.ndarray) -> np.ndarray:
+            return np.concatenate([none, np.cumsum(values, axis=-1)], axis=-1)
+
         begun = sums(starts)[..., np.minimum(np.arange(n) + slots, n)]
         waited = begun - sums(np.take_along_axis(starts, order, axis=-1))[..., :-1]
     before = np.concatenate([none, ends[..., :-1]], axis=-1)

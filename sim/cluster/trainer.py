@@ -219,7 +219,9 @@ def state_seconds(
                 seconds += bytes_of_weight * weights * (n - 1) / n / rate
         return seconds
 
-    last = lambda: max(over_the_links(4 + 2) - computed / micro / 2, 0.0)
+    def last() -> float:
+        return max(over_the_links(4 + 2) - computed / micro / 2, 0.0)
+
     if trainer.zero == 3:
         gathered = micro * over_the_links(2 * 2 + 4 if train else 2)
         exchanged = max(gathered - computed, 0.0)

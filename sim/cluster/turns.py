@@ -162,7 +162,10 @@ class Service:
 
     def state(self, context: float, room: float, bound: float) -> Steady:
         """With `context` tokens before a token that is decoded, on average, and a cache with room for `room`."""
-        pass_seconds = lambda n: self.iteration(n, n * context)
+
+        def pass_seconds(n: Numbers) -> Numbers:
+            return self.iteration(n, n * context)
+
         return steady(self.session, pass_seconds, self.token_seconds, room, bound, self.moved_seconds)
 
     def token_of_each(self, alive: Numbers, kv_tokens: Numbers) -> Numbers:
@@ -172,8 +175,13 @@ class Service:
         one, context = self.session, kv_tokens / np.maximum(alive, 1e-9)
         each = one.read * self.token_seconds + one.moved * self.moved_seconds
         tools = (one.turns - 1) * one.tool_seconds
-        active = lambda n: one.written * self.iteration(n, n * context) + n * each
-        beyond = lambda n: np.log(n * (1 + tools / active(n)) / alive)
+
+        def active(n: Numbers) -> Numbers:
+            return one.written * self.iteration(n, n * context) + n * each
+
+        def beyond(n: Numbers) -> Numbers:
+            return np.log(n * (1 + tools / active(n)) / alive)
+
         high = np.log(alive)
         alone = active(1e-9 * np.exp(high))
         low = high + np.log(alone / (alone + tools))  # more decode than if each had the engine to itself

@@ -15,9 +15,10 @@ from sim.estimators.advantages import gae
 
 def chain_value(length, p, need):
     """V[t, g], (L + 1, L + 1): the chance to be paid after t tokens of which g were good; 1 or 0 at the end."""
-    tail = lambda left, missing: sum(
-        comb(left, k) * p**k * (1 - p) ** (left - k) for k in range(max(missing, 0), left + 1)
-    )
+
+    def tail(left, missing):
+        return sum(comb(left, k) * p**k * (1 - p) ** (left - k) for k in range(max(missing, 0), left + 1))
+
     return np.array([[tail(length - t, need - g) for g in range(length + 1)] for t in range(length + 1)])
 
 

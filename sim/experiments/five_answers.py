@@ -31,7 +31,10 @@ def first_batch(seed=0, runs=20, N=8):
 def uncompared(offset, seed=0, runs=20, N=8, learning_rate=1.0, steps=200):
     """Policies of runs that learn from rewards with a constant added, and no baseline, (steps + 1, runs, arms)."""
     rng = np.random.default_rng(seed)
-    step = lambda pi: bandit.sampled_gradient(pi, REWARD + offset, bandit.no_baseline, N, rng)
+
+    def step(pi):
+        return bandit.sampled_gradient(pi, REWARD + offset, bandit.no_baseline, N, rng)
+
     return bandit.path(np.tile(np.log(SHOWN), (runs, 1)), step, learning_rate, steps)
 
 

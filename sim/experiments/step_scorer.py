@@ -85,7 +85,10 @@ def run(rule, K, part=0.25, rescue=step_chain.RESCUE, chains=CHAINS, seed=0):
     fresh, fresh_x = step_chain.chains(CHAINS, step_chain.STEPS, step_chain.SOUND, rescue, rng)
     y, kept = step_labels.labels(soundness, V, rule, K, part, rng)
     theta = trained(features(x)[kept.ravel()], y.ravel()[kept.ravel()])
-    score = lambda of: (1 / (1 + np.exp(-features(of) @ theta))).reshape(of.shape)
+
+    def score(of):
+        return (1 / (1 + np.exp(-features(of) @ theta))).reshape(of.shape)
+
     known, known_x = step_chain.chains(KNOWN, step_chain.STEPS, step_chain.SOUND, rescue, rng)
     called = y > HALF
     return Scorer(

@@ -121,8 +121,11 @@ def entropy(strategy):
 
 def kl(strategy, length):
     """KL(policy ‖ start), both choices, mean over prompts, nats; exact."""
-    of = lambda p, q: (p * (np.log(p + TINY) - np.log(q))).sum(axis=-1)
-    return float(SHARES @ of(strategy, REFERENCE[0]) + of(length, REFERENCE[1]))
+
+    def kl(p, q):
+        return (p * (np.log(p + TINY) - np.log(q))).sum(axis=-1)
+
+    return float(SHARES @ kl(strategy, REFERENCE[0]) + kl(length, REFERENCE[1]))
 
 
 def entropy_gradient(p):

@@ -146,5 +146,15 @@ def first_group(example, drawn_at=1.5, read_at=1.0, eps=0.2):
     gone = surrogate.removed(ratio, drawn.advantage, eps, eps)
     rows = np.flatnonzero(drawn.example == example)[:GROUP]
     own = drawn.response_mask > 0
-    of = lambda column: tuple(column[i][own[i]] for i in rows)
-    return Group(of(drawn.tokens), tuple(drawn.accuracy[rows] > 0), of(drawn.old_logp), of(logp), of(ratio), of(gone))
+
+    def picked(column):
+        return tuple(column[i][own[i]] for i in rows)
+
+    return Group(
+        picked(drawn.tokens),
+        tuple(drawn.accuracy[rows] > 0),
+        picked(drawn.old_logp),
+        picked(logp),
+        picked(ratio),
+        picked(gone),
+    )

@@ -55,7 +55,10 @@ WEEKS = np.array([option.weeks for option in MENU])
 
 def scaled(menu, by):
     """The menu with all that a speed-up adds to 1 multiplied; what removes a role removes it still."""
-    grown = lambda effects: {role: (f, 1 + (s - 1) * by) for role, (f, s) in effects.items()}
+
+    def grown(effects):
+        return {role: (f, 1 + (s - 1) * by) for role, (f, s) in effects.items()}
+
     return tuple(replace(option, effects=grown(option.effects)) for option in menu)
 
 
@@ -153,7 +156,10 @@ def in_order(rule, budget, shares=SHARES, gpus=GPUS, scale=1.0):
     speed-up, whatever it saves. An item brings its missing prerequisite, and its weeks.
     """
     menu, bought = scaled(MENU, scale), ()
-    cost = lambda names: sum(option.weeks for option in MENU if option.name in names)
+
+    def cost(names):
+        return sum(option.weeks for option in MENU if option.name in names)
+
     while True:
         offers = []
         for option in menu:

@@ -127,7 +127,10 @@ def options():
     same as `unchecked` where the verifiers are not used."""
     found = []
     for baseline in BASELINES:
-        anchors = lambda name: (True, False) if name in LEARNED else (False,)
+
+        def anchors(name):
+            return (True, False) if name in LEARNED else (False,)
+
         scored = [Source(name, baseline, on) for name in LEARNED for on in anchors(name)]
         verifier = Source("verifier", baseline, False)
         pairs = Source("pairs", "group", False)
@@ -155,8 +158,12 @@ def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
         needs = max(memory(s.signal, s.baseline, s.anchored) for s in sources)
         if needs > room:
             continue
-        of = lambda s: effort(s.signal, s.baseline, s.anchored, samples, foreseen, assumed) if s else 0.0
-        total = (1 - checkable) * (of(one) if one else assumed.dropped * (checkable < 1)) + checkable * of(other)
+
+        def effort_of(s):
+            return effort(s.signal, s.baseline, s.anchored, samples, foreseen, assumed) if s else 0.0
+
+        by_taste = effort_of(one) if one else assumed.dropped * (checkable < 1)
+        total = (1 - checkable) * by_taste + checkable * effort_of(other)
         if total < float("inf"):
             held[one, other] = Solution(total, needs, one, other, dropped)
     return sorted(held.values(), key=lambda s: (float(f"{s.compute:.12g}"), s.unanchored, s.memory, name(s)))

@@ -76,7 +76,10 @@ def closed_sets(known=()):
     """(members (n, 17) of 0 and 1, minutes (n,)) of every set that contains what its members need; what is known costs
     nothing and is in none."""
     bits = np.arange(2 ** len(GAPS))
-    has = lambda gap_id: bits >> IDS.index(gap_id) & 1
+
+    def has(gap_id):
+        return bits >> IDS.index(gap_id) & 1
+
     closed = np.ones(len(bits), bool)
     for gap in GAPS:
         if gap.id in known:

@@ -41,7 +41,10 @@ def test_text_figure_numbers_and_settings_stand_in_the_page_before_a_script_runs
 def test_openings_that_do_not_play_have_no_control_and_small_figures_at_most_one_and_all_are_drawn(lesson):
     """A scene has a switch and a time."""
     page = tree(lesson.url)
-    controls = lambda figure: [e for e in figure.elements if e.tag in ("input", "button", "select", "textarea")]
+
+    def controls(figure):
+        return [e for e in figure.elements if e.tag in ("input", "button", "select", "textarea")]
+
     openings, figures = page.all("figure.rl-opening"), page.all("figure.rl-figure")
     scenes = page.all("figure.rl-scene")
     assert len(openings) == 1 and (figures or len(scenes) > 1)

@@ -40,7 +40,10 @@ def test_the_scene_at_the_head_opens_on_the_ruin_with_the_frame_before_it_and_pl
     page = page_without_python
     page.goto(book)
     scene = page.locator(".rl-hero .k-scene")
-    said = lambda: [words for words in scene.locator("[data-ring] text").all_text_contents() if words]
+
+    def said():
+        return [words for words in scene.locator("[data-ring] text").all_text_contents() if words]
+
     assert scene.locator(".k-column").first.is_visible() and scene.locator(".k-column").last.is_visible()
     assert said() == ["no sum is right any more"]
     page.locator(".rl-hero .seg").get_by_text("kept", exact=True).click()
@@ -61,7 +64,10 @@ def test_on_paper_every_panel_of_the_map_is_there(page_without_python, book):
 def test_each_press_lights_the_next_of_seven_steps_and_keeps_its_panel(page_without_python, book):
     page = page_without_python
     page.goto(book)
-    fill = lambda name: page.locator(f"svg.broad a.{name} rect").first.evaluate("e => getComputedStyle(e).fill")
+
+    def fill(name):
+        return page.locator(f"svg.broad a.{name} rect").first.evaluate("e => getComputedStyle(e).fill")
+
     size, plain = page.locator(".pipeline svg.broad .m").first, fill("trainer")
     assert not size.is_visible()
     button = page.get_by_role("button", name="Next step")
@@ -78,7 +84,10 @@ def test_an_iteration_that_is_played_goes_on_by_itself_and_can_be_stopped(page, 
     page.clock.install()
     page.goto(book)
     page.wait_for_load_state()
-    chosen = lambda: page.locator(".pipeline").get_attribute("data-step")
+
+    def chosen():
+        return page.locator(".pipeline").get_attribute("data-step")
+
     page.get_by_role("button", name="Play one iteration").click()
     assert chosen() == "1"
     page.clock.run_for(8100)
@@ -94,7 +103,10 @@ def test_an_iteration_that_is_played_goes_on_by_itself_and_can_be_stopped(page, 
 def test_the_map_shows_the_panel_of_a_part_keeps_it_at_a_click_and_cuts_an_arrow(page_without_python, book):
     page = page_without_python
     page.goto(book)
-    dashes = lambda: page.locator("svg.broad a.reward .wire").evaluate("wire => getComputedStyle(wire).strokeDasharray")
+
+    def dashes():
+        return page.locator("svg.broad a.reward .wire").evaluate("wire => getComputedStyle(wire).strokeDasharray")
+
     assert shown_panels(page) == ["map-rollout"]
     page.hover("svg.broad a.trainer rect")
     assert shown_panels(page) == ["map-trainer"]

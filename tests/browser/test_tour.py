@@ -101,7 +101,10 @@ def test_the_recorded_figure_stands_until_plotly_takes_exactly_its_place(live_pa
     page = live_page
     page.set_viewport_size(dict(width=1280, height=1000))
     workers = []
-    hear = lambda worker: workers.append(worker.url)
+
+    def hear(worker):
+        return workers.append(worker.url)
+
     page.on("worker", hear)
     page.evaluate(PLOTLY_WAITS)
     visit(page, book, lesson.url)

@@ -130,10 +130,14 @@ def test_a_number_of_gpus_is_taken_as_typed_and_nothing_is_rounded_in_silence(li
 
 
 def test_a_knob_that_changes_nothing_is_muted_and_says_why_until_it_does(live_page, book):
-    idle = lambda: page.locator(".knob.idle").evaluate_all("all => all.map((one) => one.dataset.knob)")
-    why = lambda: page.locator(".knob").evaluate_all(
-        """all => all.map((one) => getComputedStyle(one, '::after').content).filter((said) => said !== 'none')"""
-    )
+    def idle():
+        return page.locator(".knob.idle").evaluate_all("all => all.map((one) => one.dataset.knob)")
+
+    def why():
+        return page.locator(".knob").evaluate_all(
+            """all => all.map((one) => getComputedStyle(one, '::after').content).filter((said) => said !== 'none')"""
+        )
+
     page = opened(live_page, book, "15-rlhf/")
     show_all_knobs(page)
     assert idle() == ["N", "updates", "target", "gain"]
@@ -197,7 +201,10 @@ def test_a_link_to_a_hidden_knob_shows_it_and_leads_back_to_the_text(live_page, 
 
 def test_at_rest_the_guess_alone_is_offered_and_its_run_finds_no_break(live_page, book):
     page = opened(live_page, book, "00-orientation/")
-    offered = lambda: page.locator("rl-widget :is(.presets, .foot, .run) button:visible").all_inner_texts()
+
+    def offered():
+        return page.locator("rl-widget :is(.presets, .foot, .run) button:visible").all_inner_texts()
+
     assert offered() == ["All knobs (4)", "Take", "Code"]
     waits = page.locator("[data-reveals] b")
     assert not waits.count() or not waits.is_visible()
@@ -225,7 +232,10 @@ def test_what_the_guess_breaks_is_said_to_be_shown_and_found_once_the_reader_set
 
 def test_what_lights_up_is_the_cause_of_the_break_and_leads_back_to_the_readers_own_setting(live_page, book):
     own, w = dict(block="max length", batch=128), host.widget("kv_cache")
-    cause_at = lambda k: frames.settled("kv_cache", k)["verdict"]["cause"]
+
+    def cause_at(k):
+        return frames.settled("kv_cache", k)["verdict"]["cause"]
+
     cause, names = cause_at(replace(w.Knobs(), **own)), breaking("kv_cache")
     page = opened(live_page, book, f"20-kv-cache/?{urlencode(own)}")
     settled(page)
@@ -414,7 +424,10 @@ def test_on_a_phone_a_button_names_the_panel_beside_and_shows_it(live_page, book
     opened(page, book, "20-kv-cache/")
     plots = "[...document.querySelectorAll('.rl-widget .panels:not([hidden]) .plot')]"
     inside = "(({ left, right }) => left > 0 && right < 360)(plot.getBoundingClientRect())"
-    shown = lambda which: until(page, f"{plots}.map((plot) => {inside}).join() === '{which}'")  # a scroll takes a while
+
+    def shown(which):
+        return until(page, f"{plots}.map((plot) => {inside}).join() === '{which}'")  # a scroll takes a while
+
     titles = [panel["title"] for panel in frame_of("kv_cache", host.widget("kv_cache").Knobs())["panels"]][:2]
     buttons = page.locator(".panels:not([hidden]) .swipe")
     shown("true,false")
@@ -518,7 +531,10 @@ def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(live_page, 
 def test_the_way_back_in_the_browser_brings_the_knobs_and_python_lives_on(live_page, book):
     page = opened(live_page, book, "03a-kl-estimators/")
     workers = []
-    hear = lambda worker: workers.append(worker.url)
+
+    def hear(worker):
+        return workers.append(worker.url)
+
     page.on("worker", hear)
     page.locator("rl-widget input[type=range]").first.focus()
     page.keyboard.press("End")

@@ -90,7 +90,10 @@ def one_batch(seed):
             ratio, A = np.exp(logp - batch.old_logp), batch.advantage * np.ones(logp.shape)
             gone, own = surrogate.removed(ratio, A, 0.2, 0.2), batch.response_mask > 0
     praised, blamed = own & (A > 0), own & (A < 0)
-    lost = lambda which: (ratio * A * gone)[which].sum() / (ratio * A)[which].sum()
+
+    def lost(which):
+        return (ratio * A * gone)[which].sum() / (ratio * A)[which].sum()
+
     return {"mean ratio": ratio[own].mean(), "praise lost": lost(praised), "blame lost": lost(blamed)}
 
 

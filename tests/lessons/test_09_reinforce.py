@@ -123,7 +123,10 @@ def wrong_at_the_end(run):
 
 def one_less(seed):
     """With one less the pass rate of the others as a baseline."""
-    others = lambda R: R - group_baselines.leave_one_out(R)
+
+    def others(R):
+        return R - group_baselines.leave_one_out(R)
+
     hooks = dict(advantage=lambda R, hp, batch: R - (1 - others(R)))
     return wrong_at_the_end(add_run(algorithm, seed=seed, hooks=hooks, exact_every=reinforce.UPDATES))
 
@@ -140,7 +143,8 @@ def four_prompts(seed, optimizer, baseline, offset):
     return list(modsum_run(algorithm, seed=seed, optimizer=made, hooks=hooks, exact_every=100).frames(100))[-1].exact
 
 
-NONE = lambda R: 0.0
+def NONE(R):
+    return 0.0
 
 
 def four(seed, optimizer=None, baseline=NONE, offset=0.0, metric="pass_rate"):

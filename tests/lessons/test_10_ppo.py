@@ -107,7 +107,10 @@ def story():
 @cache
 def without_ratio():
     """The same update, with tokens paid by their log-probability."""
-    logp = lambda logp, old_logp, A, hp, batch: (A * logp, A)
+
+    def logp(logp, old_logp, A, hp, batch):
+        return (A * logp, A)
+
     run = modsum_run(algorithm, seed=4, learning_rate=20.0, hyper=dict(inner_epochs=1), hooks=dict(surrogate=logp))
     return rare_token.followed(run)
 

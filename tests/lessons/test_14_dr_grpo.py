@@ -96,7 +96,10 @@ def of(read, **knobs):
 
 def both(words, **knobs):
     """Tokens of right and of wrong completions at the end, means of a seed's sixteen runs."""
-    end = lambda kind: of(lambda r: getattr(r.lengths, kind)[:, -1].mean(), **knobs)
+
+    def end(kind):
+        return of(lambda r: getattr(r.lengths, kind)[:, -1].mean(), **knobs)
+
     return {f"{words}, {kind}": end(kind) for kind in ("right", "wrong")}
 
 

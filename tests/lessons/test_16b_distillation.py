@@ -120,7 +120,10 @@ def merging(seed, how, optimizer="AdamW", updates=200):
     """(right sums of two digits, of four)."""
     generalist, adds, chains = distilled.two_teachers()
     rate = AdamW(0.04, clip=1.0) if optimizer == "AdamW" else SGD(1.0)
-    merged = lambda *teachers: distilled.merged(generalist, teachers, SIGNALS["reverse"], rate, seed, updates)
+
+    def merged(*teachers):
+        return distilled.merged(generalist, teachers, SIGNALS["reverse"], rate, seed, updates)
+
     made = {
         "start": lambda: generalist,
         "of two digits": lambda: adds,

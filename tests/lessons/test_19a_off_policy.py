@@ -176,7 +176,10 @@ def gate(ratio):
     """SAPO's, 4 σ (1 − σ) with σ = 1/(1 + exp(−τ (ratio − 1))) and τ = 1: the slope of the loss 4 σ/τ of TRL 1.16.0 and
     verl 0.9.1, over the ratio.
     """
-    share = lambda ratio: 1 / (1 + np.exp(1 - ratio))
+
+    def share(ratio):
+        return 1 / (1 + np.exp(1 - ratio))
+
     return (share(ratio + 1e-6) - share(ratio - 1e-6)) / 2e-6 * 4
 
 

@@ -61,7 +61,10 @@ def busy(efficiency):
 
 def keep_busy(efficiency):
     """Sequences of 512 tokens that keep an H200 busy."""
-    bound = lambda n: iteration(LLAMA, H200, n, n * 512, efficiency=efficiency).bound
+
+    def bound(n):
+        return iteration(LLAMA, H200, n, n * 512, efficiency=efficiency).bound
+
     return next(n for n in range(1, 4096) if bound(n) == "compute")
 
 
@@ -188,7 +191,9 @@ def test_the_largest_batch_that_fits_leaves_the_chip_idle():
 
 @pytest.mark.when_changed()
 def test_what_the_page_sets_holds_or_breaks_as_it_says():
-    broken = lambda k: widget.broken(k, result(k))
+    def broken(k):
+        return widget.broken(k, result(k))
+
     for k in (Knobs(), ONE_HEAD, EIGHT_BITS, SHARED):
         assert broken(k) is None and widget.worse(k, result(k)) is None
     assert (Knobs().context, Knobs().batch) == (4096, 64)

@@ -137,7 +137,9 @@ def ends_of(values):
 
 
 def test_a_thousandth_is_lost_in_two_bytes():
-    cast = lambda value: float(precision.cast(np.array([value]), "bf16")[0])
+    def cast(value):
+        return float(precision.cast(np.array([value]), "bf16")[0])
+
     assert cast(1.001) == 1 and cast(1.0078125) == 1.0078125 and cast(1 + 0.0078125 / 2 - 1e-6) == 1
 
 

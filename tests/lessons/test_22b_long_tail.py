@@ -82,7 +82,9 @@ def ends(rule):
 
 @cache
 def drains():
-    decode = lambda running, kv: iteration_seconds(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], running, kv)
+    def decode(running, kv):
+        return iteration_seconds(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], running, kv)
+
     draws = [straggler.sampled_lengths(64, 1200, 0.8, 8192, np.random.default_rng(seed)) for seed in range(40)]
     return [straggler.drain(drawn, 512, decode) for drawn in draws]
 

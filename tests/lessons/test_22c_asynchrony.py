@@ -79,7 +79,10 @@ def wall(rate):
 
 def turns_beyond(rate):
     """The same of the simulated policy."""
-    swings = lambda delay: np.ptp(delayed_gradient.course(delay, rate, updates=3000).best[-200:]) > 1e-3
+
+    def swings(delay):
+        return np.ptp(delayed_gradient.course(delay, rate, updates=3000).best[-200:]) > 1e-3
+
     return next(delay for delay in range(40) if swings(delay + 1))
 
 

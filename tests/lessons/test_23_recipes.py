@@ -102,7 +102,9 @@ def test_the_table_has_a_row_for_each_recipe():
 
 
 def test_right_answers_end_at_none_or_most():
-    right = lambda words: spreads.values("23_recipes", f"{words}, right")
+    def right(words):
+        return spreads.values("23_recipes", f"{words}, right")
+
     assert right("paid 1.01").max() < 0.0005
     assert right("paid 1.5 at half the rate").max() < 0.005
     assert right("paid 0.999").mean() > 0.7 and right("paid 1").max() < 0.005

@@ -51,7 +51,9 @@ def test_eight_bits():
 
 
 def test_the_first_kernel_depends_on_the_step():
-    first = lambda result: kernels.ranked(result.surfaces)[0]
+    def first(result):
+        return kernels.ranked(result.surfaces)[0]
+
     agents = at(PRESETS["Agents, 20 turns"])
     assert kernels.ranked(at().surfaces)[:2] == ["paged memory", "packing"]
     assert first(at(PRESETS["Prompts of 256"])) == "paged memory"

@@ -48,7 +48,10 @@ def errs(agreement):
 
 def against_siblings(foreseen):
     """Compute with a critic over that with the mean of the siblings, with a verifier."""
-    of = lambda baseline: forces.effort("verifier", baseline, False, foreseen=foreseen)
+
+    def of(baseline):
+        return forces.effort("verifier", baseline, False, foreseen=foreseen)
+
     return of("critic") / of("group")
 
 

@@ -79,6 +79,8 @@ def test_first_picks_by_value_a_minute():
 
 
 def test_doubling_cost_leaves_the_plans_of_kernels_and_rewards():
-    changes = lambda job: {*cost_doubled(job).plan.ids} ^ {*plan(job, 120).ids}
+    def changes(job):
+        return {*cost_doubled(job).plan.ids} ^ {*plan(job, 120).ids}
+
     assert not changes("kernels and serving") and not changes("rewards and data")
     assert changes("agents") == {"28a", "28b", "10a", "13a"}

@@ -74,7 +74,10 @@ def test_eight_weeks():
 
 def test_until_week_five_the_order_by_return_is_ahead():
     best, other = bought(), bought(rule="by return")
-    at = lambda r, week: r.times[r.spent <= week][-1]
+
+    def at(r, week):
+        return r.times[r.spent <= week][-1]
+
     assert all(at(other, week) <= at(best, week) for week in range(6)) and at(other, 6) > at(best, 6)
 
 

@@ -107,7 +107,9 @@ def test_every_lesson_in_the_navigation_is_a_file_and_stands_in_reading_order():
 
 
 def test_numbers_that_no_lesson_has_yet_are_said_to_be_in_preparation(monkeypatch):
-    numbered = lambda *numbers: [SimpleNamespace(number=number) for number in numbers]
+    def numbered(*numbers):
+        return [SimpleNamespace(number=number) for number in numbers]
+
     first, second = numbered("01", "02", "02a", "05"), numbered("09", "10")
     monkeypatch.setattr(lessons, "finished", lambda: [*numbered("00"), *first, *second])
     assert lessons.gaps(first) == " · 03–04 in preparation"

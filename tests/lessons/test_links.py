@@ -41,7 +41,9 @@ def test_no_other_link_follows_what_is_newest_but_for_exceptions_with_a_reason()
 
 @pytest.mark.parametrize("program, repository", [("TRL", "huggingface/trl"), ("verl", "verl-project/verl")])
 def test_a_tag_is_that_of_the_release_that_the_book_quotes_or_an_earlier_one(program, repository):
-    number = lambda version: [int(part) for part in version.lstrip("v").split(".")]
+    def number(version):
+        return [int(part) for part in version.lstrip("v").split(".")]
+
     tags = [what.ref for _, _, what in every_link() if what.repository == repository and what.ref.startswith("v")]
     newest = programs.VERSIONS[program]
     assert f"v{newest}" in tags and all(number(tag) <= number(newest) for tag in tags)

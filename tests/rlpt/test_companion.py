@@ -100,7 +100,9 @@ def test_every_option_that_changes_the_numbers_is_part_of_the_configuration():
 
 def test_another_start_is_another_run(monkeypatch):
     data, checkpoint = session().packed(None), companion.tasks.checkpoint
-    push = lambda params: {name: array * (1 + 1e-12) for name, array in params.items()}
+
+    def push(params):
+        return {name: array * (1 + 1e-12) for name, array in params.items()}
 
     def moved(name):
         policy = checkpoint(name)

@@ -46,7 +46,9 @@ def test_the_quantities_that_are_logged_under_other_names():
 
 @pytest.mark.parametrize("format", framework_logs.FORMATS)
 def test_defaults_log_less_than_all_options(format):
-    size = lambda options: sum(len(text) for text in framework_logs.export(trace(), format, options).values())
+    def size(options):
+        return sum(len(text) for text in framework_logs.export(trace(), format, options).values())
+
     assert size(True) > size(False) > 0
 
 

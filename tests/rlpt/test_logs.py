@@ -140,7 +140,9 @@ def test_the_step_of_the_trainer_goes_before_the_calls_of_weights_and_biases():
 
 
 def test_rollouts_of_verl_by_prompt():
-    row = lambda step, prompt, score: json.dumps(dict(input=prompt, output="…", score=score, step=step))
+    def row(step, prompt, score):
+        return json.dumps(dict(input=prompt, output="…", score=score, step=step))
+
     first = "\n".join([row(1, "a", 1), row(1, "b", 0), row(1, "a", 1), row(1, "b", 1)])
     log = read({"1.jsonl": first, "2.jsonl": "\n".join([row(2, "a", 0), row(2, "a", 0)])})
     assert column(log, "rollouts/zero_variance") == ([1, 2], [0.5, 1])
@@ -294,7 +296,9 @@ def test_one_run_of_several_by_its_name():
 
 
 def test_files_of_two_runs_are_refused():
-    chart = lambda run, metric: f'"Step","{run} - {metric}"\n1,0.5\n'
+    def chart(run, metric):
+        return f'"Step","{run} - {metric}"\n1,0.5\n'
+
     with pytest.raises(Unreadable, match="The files are of 2 runs, “a”, “b”"):
         read({"1.csv": chart("a", "train/reward"), "2.csv": chart("b", "train/entropy")})
     assert read({"1.csv": chart("a", "train/reward"), "2.csv": chart("a", "train/entropy")}).run == "a"
@@ -347,7 +351,10 @@ def test_numbers_that_are_wanted_end_in_a_sentence_too(monkeypatch):
 
 def test_brackets_that_a_policy_writes_are_no_nesting():
     """A ruined policy may write nothing else; a piece may end in the middle of it."""
-    row = lambda n: {"step": n, "reward": 0.5, "text": "[{" * 500 + '\\"' + "[" * 500}
+
+    def row(n):
+        return {"step": n, "reward": 0.5, "text": "[{" * 500 + '\\"' + "[" * 500}
+
     for text in ("\n".join(json.dumps(row(n)) for n in (1, 2)), json.dumps({"log_history": [row(1), row(2)]})):
         assert column(read(text, size=64), "reward") == ([1, 2], [0.5, 0.5])
 

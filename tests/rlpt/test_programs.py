@@ -10,7 +10,10 @@ def test_the_versions_are_those_that_were_read():
 
 def test_a_batch_has_the_same_trainer_options_on_pages_about_machines_and_about_algorithms():
     """On pages about machines a step may have several updates, each on its part of the batch."""
-    of_a_step = lambda option: option.replace("{of_update}", "{}").replace("_of_update", "")
+
+    def of_a_step(option):
+        return option.replace("{of_update}", "{}").replace("_of_update", "")
+
     for quantity, (_, named) in programs.BATCH.items():
         for table in (cluster.TABLE, algorithms.TABLE):
             assert named == {program: of_a_step(table[quantity][1][program]) for program in named}

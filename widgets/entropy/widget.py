@@ -234,12 +234,7 @@ def watched(k, r):
 
 
 # ── what went wrong, and because of what ──
-SOON, LATE, TIED, NOISE = (
-    "certain too soon",
-    "too few updates for the prize",
-    "tied to the start",
-    "paid for noise",
-)
+SOON, LATE, TIED, NOISE = ("certain too soon", "too few updates for the prize", "tied to the start", "paid for noise")
 TIGHT = 0.1  # a price that alone may be too high
 
 

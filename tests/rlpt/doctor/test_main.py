@@ -40,9 +40,11 @@ def test_a_held_out_column_is_named():
 @pytest.mark.slow
 @skips.processes
 def test_the_command_in_a_terminal(tmp_path):
-    run = lambda *words: subprocess.run(
-        [sys.executable, "-m", "rlpt.doctor", *words], capture_output=True, text=True, timeout=120, encoding="utf-8"
-    )
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "rlpt.doctor", *words], capture_output=True, text=True, timeout=120, encoding="utf-8"
+        )
+
     (tmp_path / "log.csv").write_text(real_logs.text("lr-absurd"), encoding="utf-8")
     done = run(str(tmp_path / "log.csv"))
     assert done.returncode == 1 and "Sign, first in time, at step 2:" in done.stdout and done.stderr == ""

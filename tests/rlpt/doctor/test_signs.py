@@ -48,7 +48,10 @@ def test_a_reward_of_0_throughout_is_the_verifier_or_the_cap():
 def test_a_score_that_was_not_trained_on_tells_hacking_from_memorizing():
     means, deviations = made.binary(RISING)
     score = made.binary(np.linspace(0.5, 0.0, 40), seed=1)[0]
-    of = lambda **given: made.names(made.report(reward=means, reward_std=deviations, **given))
+
+    def of(**given):
+        return made.names(made.report(reward=means, reward_std=deviations, **given))
+
     assert of(**{"rewards/a/mean": means, "rewards/b/mean": score}) == ["hacked"]
     every_fifth = np.where(np.arange(40) % 5 == 0, score, np.nan)
     assert of(**{"rewards/a/mean": means, "eval_rewards/a/mean": every_fifth}) == ["memorized"]

@@ -222,7 +222,9 @@ def test_a_window_counts_where_the_file_turns_it_on():
 
 
 def test_absent_keys_take_the_defaults_of_the_code():
-    without = lambda key, name: model_from_config({k: v for k, v in CONFIGS[name].items() if k != key}, name, name)[0]
+    def without(key, name):
+        return model_from_config({k: v for k, v in CONFIGS[name].items() if k != key}, name, name)[0]
+
     assert without("num_key_value_heads", "llama2-7b").kv_heads == 32
     assert without("head_dim", "qwen3-8b").head_dim == 128
     with pytest.raises(ValueError, match="hidden_size / num_attention_heads = 4096/96 is not whole, and there is no"):
@@ -408,11 +410,11 @@ def test_bytes_of_a_weight_by_method(stored, width, arithmetic):
     ],
 )
 def test_modules_that_a_file_leaves_out_stay_in_bf16(left, layers):
-    read = lambda names: (
-        model_from_config({**CONFIGS["llama3.1-8b"], "quantization_config": {"quant_method": "fp8", "ignore": names}})[
-            0
-        ].quantized.plain
-    )
+    def read(names):
+        return model_from_config(
+            {**CONFIGS["llama3.1-8b"], "quantization_config": {"quant_method": "fp8", "ignore": names}}
+        )[0].quantized.plain
+
     mlp = 3 * 4096 * 14336 * (left == ["model.layers.10"])
     assert read(left) - read([]) == layers * 4096 * (2 * 4096 + 2 * 1024) + mlp
 

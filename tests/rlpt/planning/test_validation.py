@@ -69,7 +69,9 @@ TOKENS = ("NeMo RL 0.6, 30B-A3B on 192 H100, eight steps off", 1025)
 
 
 def test_every_row_of_a_release_is_there():
-    count = lambda source: sum(row.source == source for row in measured.PUBLISHED)
+    def count(source):
+        return sum(row.source == source for row in measured.PUBLISHED)
+
     assert (count("NeMo RL 0.4"), count("NeMo RL 0.5"), count("verl async"), count("verl v1")) == (10, 23, 8, 3)
     assert count("NeMo RL 0.6") == 10 + 1 + 8  # its tables on H100, on H100 in fp8, on GB200
     uncomputed = [row.name for row in measured.PUBLISHED if not row.computed]

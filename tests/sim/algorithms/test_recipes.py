@@ -51,7 +51,10 @@ def test_the_kl_of_v32_has_the_value_of_k3_and_the_slope_whose_mean_is_the_gradi
     value, slope = recipes.k3_with_the_gradient_of_kl(np.log(pi), np.log(ref), grpo.HP, None)
     np.testing.assert_allclose(value, grpo.kl_term(np.log(pi), np.log(ref), grpo.HP, None)[0])
     score = np.eye(3) - pi  # d log pi(a) / d logits
-    kl = lambda z: (np.exp(z) / np.exp(z).sum() * (z - np.log(np.exp(z).sum()) - np.log(ref))).sum()
+
+    def kl(z):
+        return (np.exp(z) / np.exp(z).sum() * (z - np.log(np.exp(z).sum()) - np.log(ref))).sum()
+
     central = [(kl(np.log(pi) + 1e-6 * e) - kl(np.log(pi) - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
     np.testing.assert_allclose((pi * slope) @ score, central, atol=1e-8)
 
@@ -65,7 +68,10 @@ def test_rloos_ratio_belongs_to_the_whole_completion():
         np.array([[1.0], [-0.5], [2]]) * mask,
     )
     w = RECIPES["RLOO in TRL"].file.weights(mask, {}, None)
-    total = lambda x: (w * recipes.one_ratio_a_completion(x, old, A, {}, None)[0]).sum()
+
+    def total(x):
+        return (w * recipes.one_ratio_a_completion(x, old, A, {}, None)[0]).sum()
+
     _, slope = recipes.one_ratio_a_completion(logp, old, A, {}, None)
     for i, t in zip(*np.nonzero(mask)):
         step = np.zeros((3, 3))
@@ -107,7 +113,10 @@ def test_gspos_ratio_is_the_geometric_mean_and_its_slope_is_the_derivative():
     batch, hp = SimpleNamespace(response_mask=mask), dict(eps=0.2, eps_high=0.2)
     w = grpo.weights(mask, {}, None)
     ratio = np.exp((logp - old).sum(1) / mask.sum(1))
-    total = lambda x: (w * recipes.one_mean_ratio(x, old, A, hp, batch)[0] * mask).sum()
+
+    def total(x):
+        return (w * recipes.one_mean_ratio(x, old, A, hp, batch)[0] * mask).sum()
+
     assert total(logp) == pytest.approx(np.mean(ratio * A[:, 0]))
     _, slope = recipes.one_mean_ratio(logp, old, A, hp, batch)
     for i, t in zip(*np.nonzero(mask)):

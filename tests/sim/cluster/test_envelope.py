@@ -115,7 +115,9 @@ def test_pairs_need_no_engine():
 
 def test_an_engine_may_fill_seven_tenths_beside_a_state_that_stays():
     # (.92 · 80 − 18 · 8.03 / 8) / 80 = .694
-    with_share = lambda u: replace(job(8, placement="in turn, resident"), engine=Engine(8, 1, 8192, hbm_share=u))
+    def with_share(u):
+        return replace(job(8, placement="in turn, resident"), engine=Engine(8, 1, 8192, hbm_share=u))
+
     assert not envelope.misfits(LLAMA, H100, with_share(0.69))
     assert envelope.misfits(LLAMA, H100, with_share(0.70))[0].part == "engine"
     assert envelope.peak(LLAMA, H100, with_share(0.69)).moment == "generate"
@@ -177,7 +179,9 @@ def test_the_fewest_gpus_are_those_that_a_search_from_below_finds():
 
 def test_the_copies_of_a_model():
     # 16 + 2 + 2 bytes a weight, and with a critic 16 + 2 more: 161 and 305 GB
-    whole = lambda **training: sum(envelope.copies(LLAMA, Training(8, **training), Engine(8)).values()) / 1e9
+    def whole(**training):
+        return sum(envelope.copies(LLAMA, Training(8, **training), Engine(8)).values()) / 1e9
+
     assert whole(reference=True) == pytest.approx(160.6, abs=0.05)
     assert whole(reference=True, critic=True) == pytest.approx(305.1, abs=0.05)
     assert envelope.copies(LLAMA, Training(8)) == dict(policy=16 * LLAMA.params())

@@ -72,7 +72,9 @@ def test_every_row_stands_under_its_key():
 
 
 def test_a_ring_has_the_links_of_a_switch_a_mesh_or_an_axis_of_a_torus():
-    gigabytes = lambda key, ranks: [ACCELERATORS[key].ring_bytes_per_second(n) / 1e9 for n in ranks]
+    def gigabytes(key, ranks):
+        return [ACCELERATORS[key].ring_bytes_per_second(n) / 1e9 for n in ranks]
+
     assert gigabytes("mi300x", (2, 4, 8, 16)) == [64, 192, 448, 400]  # 16 leave the node: its 8 NICs
     assert gigabytes("h100", (2, 8, 16)) == [450, 450, 400]
     # the 72 cards of a GB200 domain carry more than a chip can pass on

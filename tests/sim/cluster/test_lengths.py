@@ -34,8 +34,11 @@ def test_the_default_of_two_lessons_holds_more_context_than_half_of_its_mean():
 @given(st.floats(10, 1e4), st.floats(0, 1.5), st.floats(0, 1.5), st.one_of(st.just(inf), st.floats(20, 2e5)))
 def test_the_closed_moments_are_the_integrals(median, first, second, longest):
     law = Law(median, median * exp(first), median * exp(first + second), longest)
+
     # the grid resolves a kink to the square of its step
-    moment = lambda k: straggler.integral(law.at(straggler.Z) ** k * straggler.DENSITY)
+    def moment(k):
+        return straggler.integral(law.at(straggler.Z) ** k * straggler.DENSITY)
+
     assert law.mean == pytest.approx(moment(1), rel=2e-3)
     assert law.second_moment == pytest.approx(moment(2), rel=1e-2)
 

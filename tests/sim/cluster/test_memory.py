@@ -122,7 +122,9 @@ def test_zero_shards_the_state_as_its_paper_says():
 
 
 def test_fp32_gradients_are_eighteen_bytes():
-    state = lambda stage, ledger: memory.state_bytes(LLAMA, 8, stage, memory.LEDGERS[ledger]) / 1e9
+    def state(stage, ledger):
+        return memory.state_bytes(LLAMA, 8, stage, memory.LEDGERS[ledger]) / 1e9
+
     assert [state(stage, "2 + 2 + 12") for stage in (1, 2, 3)] == pytest.approx([44.166, 30.113, 16.061], abs=1e-3)
     assert [state(stage, "2 + 4 + 12") for stage in (1, 2, 3)] == pytest.approx([60.227, 32.121, 18.068], abs=1e-3)
 
@@ -138,7 +140,10 @@ def test_what_waits_on_the_host_is_all_but_the_gradients():
     # verl 0.9.1, utils/fsdp_utils.py: fp32 weights and two moments, 4 + 8 bytes; utils/megatron_utils.py: bf16 weights,
     # fp32 copies and moments, 2 + 12, and the buffer of gradients is freed
     model = MODELS["qwen2.5-32b"]
-    waits = lambda zero, ledger: memory.waiting_bytes(model, Training(8, zero, ledger)) / model.params()
+
+    def waits(zero, ledger):
+        return memory.waiting_bytes(model, Training(8, zero, ledger)) / model.params()
+
     assert waits(3, memory.FSDP) == pytest.approx(12 / 8)
     assert waits(3, memory.MEGATRON) == pytest.approx(14 / 8)
     assert waits(1, memory.MEGATRON) == pytest.approx(2 + 12 / 8)  # each GPU's own copy of the weights
@@ -146,7 +151,9 @@ def test_what_waits_on_the_host_is_all_but_the_gradients():
 
 def test_groups_and_stages_cut_the_state_before_zero_shards_it():
     # 4 of 8 GPUs hold a quarter each of the same weights: ZeRO 1 keeps (4 + 12/2) P/4, ZeRO 3 16 P/8
-    state = lambda stage: memory.state_bytes(LLAMA, 8, stage, cut=4) / LLAMA.params()
+    def state(stage):
+        return memory.state_bytes(LLAMA, 8, stage, cut=4) / LLAMA.params()
+
     assert [state(stage) for stage in range(4)] == pytest.approx([4, 2.5, 2.25, 2])
     for tensor, stages in ((4, 1), (1, 4), (2, 2)):
         job = Training(8, 1, tensor_parallel=tensor, pipeline=stages)
@@ -175,7 +182,9 @@ def test_zero_3_divides_everything_however_it_is_cut():
 
 
 def test_stages_and_groups_that_do_not_divide_the_gpus_are_named():
-    said = lambda **layout: memory.fits(V3, H200, training=Training(**dict(gpus=96, recompute="full") | layout))[0].what
+    def said(**layout):
+        return memory.fits(V3, H200, training=Training(**dict(gpus=96, recompute="full") | layout))[0].what
+
     assert said(gpus=62 * 4, pipeline=62) == "62 stages of a trainer: DeepSeek-V3 / R1 has 61 layers"
     assert "copies of the model on 64 GPUs each while 96 train" in said(tensor_parallel=8, pipeline=8)
     assert "over 64 GPUs while 96 train" in said(expert_parallel=64)
@@ -206,12 +215,17 @@ def test_a_critic_is_a_second_training_state_and_a_reward_model():
 
 def test_activations_are_those_of_korthikanti():
     # GPT-3 175B, s = 2048, b = 1, 8 tensor-parallel ranks; 5 a s/h = 80
-    gigabytes = lambda *arguments: memory.activation_bytes(GPT3, 2048, 2048, *arguments) / 1e9
+    def gigabytes(*arguments):
+        return memory.activation_bytes(GPT3, 2048, 2048, *arguments) / 1e9
+
     assert gigabytes("none") == pytest.approx(275.415, abs=1e-3)
     assert gigabytes("none", 8, False) == pytest.approx(55.566, abs=1e-3)
     assert gigabytes("none", 8) == pytest.approx(34.427, abs=1e-3)
     assert gigabytes("selective", 8) == pytest.approx(10.2677, abs=1e-4)
-    one_layer = lambda bytes_of_token: bytes_of_token * 2048 * 12288 / 1e9
+
+    def one_layer(bytes_of_token):
+        return bytes_of_token * 2048 * 12288 / 1e9
+
     assert gigabytes("full", 8, False) - one_layer(10 + 24 / 8) == pytest.approx(4.8318, abs=1e-4)
     # the inputs of layers are split by tokens as well where norms are
     assert gigabytes("full", 8) - one_layer(34 / 8) == pytest.approx(4.8318 / 8, abs=1e-4)
@@ -225,7 +239,9 @@ def test_a_layer_keeps_thirty_four_hidden_states_and_its_scores():
 
 
 def test_recomputation_turns_a_square_into_a_line():
-    gigabytes = lambda length: [memory.activation_bytes(LLAMA, length, length, r) / 1e9 for r in memory.RECOMPUTE]
+    def gigabytes(length):
+        return [memory.activation_bytes(LLAMA, length, length, r) / 1e9 for r in memory.RECOMPUTE]
+
     assert gigabytes(8192) == pytest.approx([380.1, 36.5, 3.29], rel=2e-3)
     assert gigabytes(32768) == pytest.approx([5643.6, 146.0, 13.15], rel=1e-3)
     assert gigabytes(131072) == pytest.approx([88_545, 584.1, 52.6], rel=1e-3)
@@ -259,7 +275,9 @@ def test_two_gpus_a_sequence_halve_activations_and_logits():
 
 
 def test_what_there_is_too_much_of_is_named():
-    part = lambda **job: memory.fits(LLAMA, H100, **job)[0].part
+    def part(**job):
+        return memory.fits(LLAMA, H100, **job)[0].part
+
     assert part(training=Training(1)) == "state"
     assert part(training=Training(8, tokens=16384, length=16384, recompute="selective")) == "activations"
     assert part(training=Training(8, tokens=65536, length=65536)) == "logits"
@@ -349,8 +367,11 @@ def test_a_shared_gpu_holds_the_engines_share_and_the_state():
     assert not memory.fits(LLAMA, H100, Engine(8, hbm_share=0.69), state, shared=True)
     (misfit,) = memory.fits(LLAMA, H100, Engine(8, hbm_share=0.70), state, shared=True)
     assert "on the same GPUs" in misfit.what
+
     # what SGLang allocates outside its share stands beside the state too: (.92 · 80 − 20 − 18.07) / 80 = .444
-    beside = lambda share: Engine(8, hbm_share=share, extra_bytes=20e9, rule="sglang")
+    def beside(share):
+        return Engine(8, hbm_share=share, extra_bytes=20e9, rule="sglang")
+
     assert not memory.fits(LLAMA, H100, beside(0.44), state, shared=True)
     assert memory.fits(LLAMA, H100, beside(0.45), state, shared=True)
 

@@ -5,7 +5,11 @@ from sim.cluster import pool_states, scheduling
 from sim.cluster.kv_cache import BlockAllocator
 from sim.cluster.scheduling import Policy, Request
 
-STEP = lambda n, kv_tokens, prefill=0, context=0: 1.0
+
+def STEP(n, kv_tokens, prefill=0, context=0):
+    return 1.0
+
+
 REQUESTS = [Request(20, length, group) for group in range(3) for length in (30, 90, 60, 12)]
 POLICIES = [
     Policy(batch=12, chunk=0, prefix=False),

@@ -69,7 +69,10 @@ def test_each_trick_buys_what_an_independent_program_says(name):
 @pytest.mark.parametrize("watermark", [0, 0.05])
 def test_a_small_pool_costs_what_an_independent_program_says(tokens, watermark):
     trace = served(BATCH, Policy(watermark=watermark), tokens)
-    seconds = lambda *shape: float(iteration_seconds(QWEN, H100, *shape))
+
+    def seconds(*shape):
+        return float(iteration_seconds(QWEN, H100, *shape))
+
     plain = serve(BATCH, tokens // 16, seconds, 256, chunk=2048, watermark=watermark)
     # where no event skips an iteration the two are the same; here decode moves on until somebody needs a block
     assert trace.makespan == pytest.approx(plain.seconds, rel=1e-3)
@@ -86,7 +89,9 @@ def test_the_running_ones_take_their_next_block_before_anyone_is_admitted():
 
 def test_a_chunk_shortens_the_longest_silence_and_not_the_run():
     # an independent program: 343 ms with whole prompts, 14, 51 ms with chunks of 512, 2048; 3.6 s without prefixes
-    gap = lambda policy: served(BATCH, policy).longest_gap
+    def gap(policy):
+        return served(BATCH, policy).longest_gap
+
     assert gap(Policy(chunk=0)) == pytest.approx(0.343, rel=0.02)
     assert gap(Policy(chunk=512)) == pytest.approx(0.014, rel=0.05)
     assert gap(Policy(chunk=2048)) == pytest.approx(0.051, rel=0.02)
@@ -141,17 +146,22 @@ def by_hand(n, context, queries):
 def test_checking_drafts_pays_until_the_chip_is_busy_with_it(alpha, context):
     guess = Speculation(alpha, 3, 0.05)
     tokens = 1 + alpha + alpha**2 + alpha**3
-    draft = lambda n: (
-        0.2e-3 + 0.05 * max(2 * 7_070_619_136 / (0.75 * 3.35e12), 2 * 7_070_619_136 * n / (0.6 * 989.4e12))
-    )
-    gains = lambda n: by_hand(n, context, 4) + 3 * draft(n) < tokens * by_hand(n, context, 1)
+
+    def draft(n):
+        return 0.2e-3 + 0.05 * max(2 * 7_070_619_136 / (0.75 * 3.35e12), 2 * 7_070_619_136 * n / (0.6 * 989.4e12))
+
+    def gains(n):
+        return by_hand(n, context, 4) + 3 * draft(n) < tokens * by_hand(n, context, 1)
+
     until = next((n - 1 for n in range(1, 8193) if not gains(n)), np.inf)
     assert scheduling.pays_until(QWEN, H100, guess, context) == until
     assert (until == np.inf) == (context == 4096)  # there reading the caches takes longer than any checking
 
 
 def test_a_stream_grows_into_the_trace_of_the_whole_run():
-    pool = lambda: BlockAllocator(40_000 // 16, 16)
+    def pool():
+        return BlockAllocator(40_000 // 16, 16)
+
     policy, seconds = Policy(), scheduling.rates(QWEN, H100)
     *parts, last = scheduling.stream(BATCH, seconds, pool(), policy, every=40)
     whole = scheduling.run(BATCH, seconds, pool(), policy)
@@ -193,7 +203,10 @@ def test_places_are_taken_in_turn_and_in_a_static_batch_all_at_once():
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=15), st.integers(1, 6), st.booleans())
 def test_a_timetable_is_what_the_engine_does_when_nothing_has_to_be_read(lengths, places, static):
     ends = 1 + max(last for *_, last in scheduling.timetable(lengths, places, static))
-    one = lambda n, *read: float(n > 0)  # prompts take no time
+
+    def one(n, *read):
+        return float(n > 0)  # prompts take no time
+
     policy = Policy(batch=places, static=static, prefix=False, chunk=0)
     pool = BlockAllocator(10_000, 16)
     assert scheduling.run([Request(1, n, i) for i, n in enumerate(lengths)], one, pool, policy).makespan == ends

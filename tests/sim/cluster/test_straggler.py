@@ -59,7 +59,9 @@ def test_the_longer_of_two_has_a_closed_form():
 )
 def test_the_tax_for_waiting(n, sigma, tax, digits):
     # adaptive quadrature (scipy) of ∫ n Φ^(n−1) φ exp(σz) dz, over exp(σ²/2)
-    longest = lambda z: n * special.ndtr(z) ** (n - 1) * stats.norm.pdf(z) * exp(sigma * z)
+    def longest(z):
+        return n * special.ndtr(z) ** (n - 1) * stats.norm.pdf(z) * exp(sigma * z)
+
     quadrature = integrate.quad(longest, -8, 14, points=(2, 3, 4), epsabs=0, epsrel=1e-11)[0]
     assert straggler.straggler_tax(n, sigma) == pytest.approx(quadrature / exp(sigma**2 / 2), rel=1e-9)
     assert straggler.straggler_tax(n, sigma) == pytest.approx(tax, abs=0.5 * 10**-digits)
@@ -278,9 +280,9 @@ def test_the_gradient_of_a_full_group_is_the_exact_one():
 
 def test_the_exact_gradient_is_the_slope_of_the_reward():
     # finite differences of J(θ, m) = E[1/(1 + exp(−θ − slope · z))], z ~ N(m, 1)
-    J = lambda skill, length: integrate.quad(
-        lambda z: special.expit(skill - 0.7 * z) * stats.norm.pdf(z - length), -10, 10
-    )[0]
+    def J(skill, length):
+        return integrate.quad(lambda z: special.expit(skill - 0.7 * z) * stats.norm.pdf(z - length), -10, 10)[0]
+
     h = 1e-4
     assert np.allclose(
         straggler.policy_gradient(-0.7), [(J(h, 0) - J(-h, 0)) / (2 * h), (J(0, h) - J(0, -h)) / (2 * h)], atol=1e-7
@@ -292,7 +294,10 @@ def test_a_race_halves_the_pull_on_length_and_keeps_its_sign(slope):
     # given the 9th of 12, t, the kept are fair draws below t: E over t of Cov(p, z | z < t), cumulative trapezoid in
     # scipy on 20 001 points
     z = np.linspace(-9, 9, 20_001)
-    below = lambda f: integrate.cumulative_trapezoid(f * stats.norm.pdf(z), z, initial=0) / special.ndtr(z)
+
+    def below(f):
+        return integrate.cumulative_trapezoid(f * stats.norm.pdf(z), z, initial=0) / special.ndtr(z)
+
     pull = below(right(z, slope) * z) - below(right(z, slope)) * below(z)
     ninth = 12 * comb(11, 8) * special.ndtr(z) ** 8 * special.ndtr(-z) ** 3 * stats.norm.pdf(z)
     kept = integrate.trapezoid(ninth * pull, z)
@@ -305,7 +310,9 @@ def test_a_race_halves_the_pull_on_length_and_keeps_its_sign(slope):
 @pytest.mark.parametrize("cutoff", [0.5, 0.8, 1.2, 2.0])
 def test_masking_weakens_the_pull_to_think_longer(cutoff):
     # long answers are the right ones, slope 1; Cov(p, z | z < c) and E[p z; z < c] by quadrature in scipy
-    mean = lambda f: integrate.quad(lambda z: f(z) * stats.norm.pdf(z), -9, cutoff)[0]
+    def mean(f):
+        return integrate.quad(lambda z: f(z) * stats.norm.pdf(z), -9, cutoff)[0]
+
     p, mass = (lambda z: right(z, 1)), special.ndtr(cutoff)
     masked = mean(lambda z: p(z) * z) / mass - mean(p) * mean(lambda z: z) / mass**2
     assert straggler.masked_length_gradient(1, cutoff) == pytest.approx(masked, abs=2e-5)

@@ -47,14 +47,22 @@ def test_at_peak_nothing_is_lost():
 def test_attention_counts_in_decode_and_in_prefill():
     # 4 L H d_h a token and cached token: 4 · 28 · 28 · 128
     flops = 4 * 28 * 28 * 128
-    added = lambda context: throughput.iteration(QWEN, H100, 0, 0, prefill_tokens=8192, prefill_context=context).compute
+
+    def added(context):
+        return throughput.iteration(QWEN, H100, 0, 0, prefill_tokens=8192, prefill_context=context).compute
+
     assert added(4096) - added(0) == pytest.approx(8192 * 4096 * flops / (989.4e12 * 0.6), rel=1e-9)
-    decode = lambda context: throughput.iteration(QWEN, H100, 64, 64 * context).compute
+
+    def decode(context):
+        return throughput.iteration(QWEN, H100, 64, 64 * context).compute
+
     assert decode(2048) - decode(0) == pytest.approx(64 * 2048 * flops / (989.4e12 * 0.6), rel=1e-9)
 
 
 def test_attention_runs_in_bf16_whatever_the_weights_width():
-    compute = lambda width, context: throughput.iteration(LLAMA, H100, 64, 64 * context, weight_bytes=width).compute
+    def compute(width, context):
+        return throughput.iteration(LLAMA, H100, 64, 64 * context, weight_bytes=width).compute
+
     assert compute(1, 4096) - compute(1, 0) == pytest.approx(compute(2, 4096) - compute(2, 0), rel=1e-9)
     assert compute(1, 0) == pytest.approx(compute(2, 0) * 989.4 / 1978.9, rel=1e-9)
 
@@ -71,7 +79,9 @@ def test_the_cache_is_cut_by_kv_heads_and_beyond_them_only_copied():
 
 
 def test_a_latent_cache_is_copied_to_every_rank_unless_it_is_cut_by_tokens():
-    cache = lambda n, cut: throughput.bytes_read(V3, 1, 1000, 1, n, cut) - 2 * V3.read_params(1) / n
+    def cache(n, cut):
+        return throughput.bytes_read(V3, 1, 1000, 1, n, cut) - 2 * V3.read_params(1) / n
+
     assert cache(1, 1) == pytest.approx(70_272_000)
     assert cache(8, 1) == pytest.approx(70_272_000)
     assert cache(8, 8) == pytest.approx(70_272_000 / 8, rel=1e-5)
@@ -79,7 +89,10 @@ def test_a_latent_cache_is_copied_to_every_rank_unless_it_is_cut_by_tokens():
 
 def test_a_window_ends_what_is_read():
     gemma = MODELS["gemma3-27b"]
-    read = lambda context: throughput.bytes_read(gemma, 4, 4 * context, 4) - 2 * gemma.read_params(4)
+
+    def read(context):
+        return throughput.bytes_read(gemma, 4, 4 * context, 4) - 2 * gemma.read_params(4)
+
     assert read(8192) == pytest.approx(4 * (8192 * 81_920 + 1024 * 425_984), rel=1e-6)
 
 
@@ -131,14 +144,19 @@ def test_a_batch_reads_the_weights_once_and_every_cache(batch, tokens_per_second
 
 def test_attention_alone_does_a_flop_a_byte_for_each_head_that_shares_a_cached_one():
     # 32 query heads on 8; 2 · 128 · (512 + 64 + 512) / 1152 of a latent
-    endless = lambda model: throughput.decode_intensity(model, 1e12, 1e12 * 1e9)
+    def endless(model):
+        return throughput.decode_intensity(model, 1e12, 1e12 * 1e9)
+
     assert endless(LLAMA) == pytest.approx(4, rel=1e-3)
     assert endless(V3) == pytest.approx(241.8, rel=1e-3)
 
 
 def test_a_latent_that_is_cut_by_tokens_keeps_the_chip_busy_at_any_context():
     h200 = ACCELERATORS["h200"]
-    at = lambda cut, width: throughput.crossover(V3, h200, 8, cut, weight_bytes=width, efficiency=PEAK)
+
+    def at(cut, width):
+        return throughput.crossover(V3, h200, 8, cut, weight_bytes=width, efficiency=PEAK)
+
     assert at(1, 1) == pytest.approx(370, abs=0.5)
     assert at(8, 2) == at(8, 1) == np.inf
 
@@ -159,7 +177,9 @@ def test_a_state_can_be_longer_to_read_than_the_weights_are_to_multiply():
 @pytest.mark.parametrize("chip, at_peak, reached", [("h100", 309.0, 387.3), ("h200", 497.8, 625.0)])
 def test_a_batch_that_fits_is_compute_bound_up_to_a_shorter_context(chip, at_peak, reached):
     # the batch with live · context = pool: (2P′ + pool · 131 072) / W = (2P′ + a S) pool / (S F)
-    context = lambda efficiency: throughput.reachable_context(LLAMA, ACCELERATORS[chip], efficiency=efficiency)
+    def context(efficiency):
+        return throughput.reachable_context(LLAMA, ACCELERATORS[chip], efficiency=efficiency)
+
     assert context(PEAK) == pytest.approx(at_peak, abs=0.1)
     assert context(throughput.ASSUMED) == pytest.approx(reached, abs=0.1)
     assert context(PEAK) < throughput.crossover(LLAMA, ACCELERATORS[chip], efficiency=PEAK)

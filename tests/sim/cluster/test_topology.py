@@ -79,7 +79,10 @@ def test_a_step_is_never_shorter_than_its_own_longest_completion():
 
 def test_the_five_ways_add_up():
     """Roles of 100 s rollout, 5 s checks, 50 s log-probs and training, 3 s sync, by hand."""
-    step = lambda way, rollout: topology.BOTH[way]([rollout], [50.0], 3.0)[1]
+
+    def step(way, rollout):
+        return topology.BOTH[way]([rollout], [50.0], 3.0)[1]
+
     assert [step(SPLIT, 105.0), step(ONE_OFF, 105.0), step(ASYNC, 100.0)] == [158.0, 108.0, 103.0]
 
 
@@ -104,7 +107,9 @@ def test_a_slow_wire_and_wider_engines_as_the_independent_model_has_them():
 
 
 def test_generation_on_more_gpus_as_the_independent_model_has_it():
-    mean = lambda gpus: np.mean([topology.rollout_seconds(JOB, lengths, gpus) for lengths in DRAWN])
+    def mean(gpus):
+        return np.mean([topology.rollout_seconds(JOB, lengths, gpus) for lengths in DRAWN])
+
     assert [mean(n) for n in (8, 16, 32, 64, 128)] == pytest.approx([79.8, 70.8, 65.6, 62.7, 61.2], abs=0.06)
 
 
@@ -168,7 +173,9 @@ def by_hand(sigma, generating):
         live = min(2048 / engines, (72e9 - 2 * PARAMS) / KV_BYTES / context)
         return read_prompts(128 / engines) + batch.sum() / (engines * live) * seven_billion(live, live * context)
 
-    trained = lambda batch, gpus: 10 * PARAMS * (batch.sum() + 2048 * 512) / (gpus * 989.4e12 * 0.4)
+    def trained(batch, gpus):
+        return 10 * PARAMS * (batch.sum() + 2048 * 512) / (gpus * 989.4e12 * 0.4)
+
     sync, switch = 2 * PARAMS / 25e9, 2 * 12 * PARAMS / 32 / 50e9 + 2 * PARAMS / 450e9
     all_train, train = ([trained(b, n) for b in batches] for n in (32, 32 - generating))
     own = [written(b, generating) for b in batches]

@@ -154,7 +154,10 @@ def test_zero_2_pays_for_every_micro_batch_and_zero_1_once():
     # 64 ranks, 128 micro-batches of 1,024 tokens: four bytes of each of 32.8 billion weights, 63/64, over 0.8 x
     # 400 GB/s, less what computes
     batch = Batch(8192 * 1024, 8192, 1024)
-    state = lambda zero: pass_seconds(DENSE, H100, Trainer(64, zero=zero, pack=1024), batch).state
+
+    def state(zero):
+        return pass_seconds(DENSE, H100, Trainer(64, zero=zero, pack=1024), batch).state
+
     one = pass_seconds(DENSE, H100, Trainer(64, zero=1, pack=1024), batch)
     computed = (one.seconds - one.state) / 128
     scattered = 4 * DENSE.params() * 63 / 64 / (0.8 * 400e9)
@@ -162,7 +165,10 @@ def test_zero_2_pays_for_every_micro_batch_and_zero_1_once():
     assert state(2) - state(1) == pytest.approx(127 * (scattered - computed), rel=1e-6)
     assert state(3) > state(2) > state(1)
     alone = Batch(64 * 1024, 64, 1024)  # one micro-batch: nothing to accumulate
-    once = lambda zero: pass_seconds(DENSE, H100, Trainer(64, zero=zero, pack=1024), alone)
+
+    def once(zero):
+        return pass_seconds(DENSE, H100, Trainer(64, zero=zero, pack=1024), alone)
+
     assert once(2) == once(1)
     assert pass_seconds(DENSE, H100, Trainer(64, zero=2, pack=1024), batch, train=False).state == 0
 

@@ -27,7 +27,10 @@ def test_a_value_is_the_mean_of_the_two_that_may_follow():
 def test_the_exact_gradient_is_the_slope_of_the_chance_to_be_paid():
     assert chain_credit.exact_gradient(*CHAIN) == pytest.approx(8 * 35 / 256 / 2)  # 0.546875
     theta, h = 0.4, 1e-5
-    paid = lambda theta: chain_credit.chain_value(8, 1 / (1 + np.exp(-theta)), 5)[0, 0]
+
+    def paid(theta):
+        return chain_credit.chain_value(8, 1 / (1 + np.exp(-theta)), 5)[0, 0]
+
     slope = (paid(theta + h) - paid(theta - h)) / (2 * h)
     assert chain_credit.exact_gradient(8, 1 / (1 + np.exp(-theta)), 5) == pytest.approx(slope, rel=1e-8)
 

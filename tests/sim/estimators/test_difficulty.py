@@ -60,7 +60,9 @@ def test_what_the_page_takes_from_elsewhere_has_the_tabulated_values(p, K, live)
 
 @pytest.mark.parametrize("p, expected", [(0.5, 0.4639139874), (0.1, 0.2094920147), (0.01, 0.0258277362)])
 def test_the_weight_of_a_prompt_under_the_deviation_is_a_binomial_sum(p, expected):
-    deviation_of_all = lambda rewards: group_baselines.z_score(rewards, eps=0, ddof=0)
+    def deviation_of_all(rewards):
+        return group_baselines.z_score(rewards, eps=0, ddof=0)
+
     with np.errstate(invalid="ignore"):  # 0 / 0 in dead groups
         pushed = group_baselines.estimate_moments(p, 8, lambda rewards: np.nan_to_num(deviation_of_all(rewards)))[0]
     assert pushed == pytest.approx(expected, abs=1e-9)

@@ -23,7 +23,10 @@ def log_softmax(z):
 @pytest.mark.parametrize("name", ALL)
 def test_the_slope_is_that_of_the_value_by_the_logits(name):
     z = np.log(PI) + 0.3
-    value = lambda z: ALL[name](log_softmax(z)[None], TEACHER)[0][0]
+
+    def value(z):
+        return ALL[name](log_softmax(z)[None], TEACHER)[0][0]
+
     measured = [(value(z + step) - value(z - step)) / 2e-6 for step in 1e-6 * np.eye(4)]
     np.testing.assert_allclose(ALL[name](LOGP, TEACHER)[1][0], measured, atol=1e-7)
 
@@ -38,7 +41,9 @@ def test_values_of_four_tokens():
 
 
 def test_slopes_of_four_tokens():
-    slope = lambda name: ALL[name](LOGP, TEACHER)[1][0]
+    def slope(name):
+        return ALL[name](LOGP, TEACHER)[1][0]
+
     np.testing.assert_allclose(slope("reverse"), [0.63908324, -0.42630928, -0.17378947, -0.0389845], atol=1e-7)
     np.testing.assert_allclose(slope("forward"), PI - TAU, atol=1e-12)
     np.testing.assert_allclose(slope("jsd 0.5"), [0.131467, -0.0877143, -0.0363166, -0.0074361], atol=1e-6)

@@ -47,15 +47,22 @@ def test_the_bonus_fades_with_the_probability():
 
 
 def test_the_price_is_the_slope_of_the_kl():
-    kl = lambda z: float((softmax(z) * np.log(softmax(z) / START)).sum())
+    def kl(z):
+        return float((softmax(z) * np.log(softmax(z) / START)).sum())
+
     np.testing.assert_allclose(entropy.price(PI, START), slope(kl, Z), atol=1e-8)
     np.testing.assert_allclose(entropy.price(START, START), 0, atol=1e-12)
 
 
 def test_a_policy_gradient_step_changes_the_entropy_by_minus_a_covariance():
     centered = A - PI @ A
-    after = lambda push: entropy.entropy(softmax(Z + 1e-6 * push))
-    measured = lambda push: (after(push) - entropy.entropy(PI)) / 1e-6
+
+    def after(push):
+        return entropy.entropy(softmax(Z + 1e-6 * push))
+
+    def measured(push):
+        return (after(push) - entropy.entropy(PI)) / 1e-6
+
     assert entropy.rate(PI, A, natural=False) == pytest.approx(-3.8332e-4, abs=1e-7)
     assert entropy.rate(PI, A, natural=True) == pytest.approx(-0.0483047529, abs=1e-9)
     assert entropy.rate(PI, A, natural=False) == pytest.approx(measured(PI * centered), abs=1e-6)

@@ -14,7 +14,9 @@ def test_the_longer_curve_is_read_where_the_shorter_one_ends():
 
 
 def test_a_method_that_only_draws_more_an_update_is_not_ahead():
-    by_completions = lambda x: 1 - np.exp(-x / 500)
+    def by_completions(x):
+        return 1 - np.exp(-x / 500)
+
     few, many = np.arange(0, 1001, 10), np.arange(0, 4001, 40)  # 100 updates each; the second looks faster by update
     assert by_completions(many)[50] > by_completions(few)[50]
     assert lead([few], [by_completions(few)], [many], [by_completions(many)]) == pytest.approx(0, abs=1e-15)

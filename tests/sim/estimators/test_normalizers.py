@@ -58,9 +58,12 @@ def test_the_group_mean_takes_away_what_is_added_to_a_group(over):
 
 def test_what_each_divisor_does_not_notice():
     source = np.array([0, 1, 0, 1])
-    same = lambda rewards, over: np.allclose(
-        normalized(rewards, source, GROUP, over), normalized(GROUPS, source, GROUP, over), rtol=1e-4, atol=1e-5
-    )
+
+    def same(rewards, over):
+        return np.allclose(
+            normalized(rewards, source, GROUP, over), normalized(GROUPS, source, GROUP, over), rtol=1e-4, atol=1e-5
+        )
+
     all_of_it, one_source = 7 * GROUPS, GROUPS * np.array([[1], [7], [1], [7]])
     each_group = GROUPS * np.array([[1], [7], [2], [3]])
     assert [same(all_of_it, over) for over in (NONE, BATCH, SOURCE, GROUP)] == [False, True, True, True]

@@ -25,7 +25,10 @@ def test_more_than_none_of_them_is_any():
 
 def test_the_best_number_of_endings():
     assert step_labels.best_K(V1, V0) == pytest.approx(2.0032, abs=1e-3)
-    youden = lambda K: step_labels.any_rates(V1, K) - step_labels.any_rates(V0, K)
+
+    def youden(K):
+        return step_labels.any_rates(V1, K) - step_labels.any_rates(V0, K)
+
     assert youden(2.0032) > max(youden(1.9), youden(2.1))
     assert step_labels.best_K(0.5, 0.0) == np.inf
 

@@ -69,7 +69,9 @@ def test_a_list_goes_where_the_mean_of_its_prompts_goes(budget, tries):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_throwing_dead_groups_away_is_ahead_by_step_and_behind_by_completion(seed):
-    by_step = lambda way: ran(way, 200_000, seed).solved[60]
+    def by_step(way):
+        return ran(way, 200_000, seed).solved[60]
+
     assert by_step(live_groups) > by_step(every_prompt) + 0.3
     for budget in (60_000, 120_000, 200_000):
         assert solved(live_groups, budget, seed) < solved(every_prompt, budget, seed)

@@ -22,7 +22,9 @@ def test_the_limit_of_a_delayed_step():
 @pytest.mark.parametrize("delay", [0, 1, 2, 4, 8, 16])
 def test_it_is_where_the_largest_root_of_the_recursion_leaves_the_unit_circle(delay):
     # z^(Δ+1) − z^Δ + a = 0
-    largest = lambda a: np.abs(np.roots([1, -1, *[0] * (delay - 1), a] if delay else [1, a - 1])).max()
+    def largest(a):
+        return np.abs(np.roots([1, -1, *[0] * (delay - 1), a] if delay else [1, a - 1])).max()
+
     assert largest(0.999 * delayed_gradient.step_limit(delay)) < 1 < largest(1.001 * delayed_gradient.step_limit(delay))
 
 
@@ -54,7 +56,10 @@ def test_the_simulated_policy_turns_where_the_formula_says(rate, wall):
     _, best = delayed_gradient.optimum()
     rests, swings = delayed_gradient.course(wall, rate), delayed_gradient.course(wall + 1, rate)
     assert last(rests) == pytest.approx(best, abs=1e-3)
-    late = lambda c: np.ptp(c.best[-100:])
+
+    def late(c):
+        return np.ptp(c.best[-100:])
+
     assert late(swings) > 0.1 and late(swings) > 2 * late(rests)
 
 
@@ -111,7 +116,10 @@ def test_draws_scatter_around_the_exact_course():
 
 def test_steering_by_an_old_sight_never_rests_from_the_wall_on():
     step = 3.0 * 0.2 * 0.3558494729  # 0.2135: the limit at lag 6 is 0.2411, at 7 0.2091
-    late = lambda delay: np.abs(delayed_gradient.steering(delay, step, 2000)[-100:]).max()
+
+    def late(delay):
+        return np.abs(delayed_gradient.steering(delay, step, 2000)[-100:]).max()
+
     assert late(6) < 1e-3 and late(7) > 1
     assert delayed_gradient.steering(0, 0.5, 3).tolist() == [1, 0.5, 0.25, 0.125]
 

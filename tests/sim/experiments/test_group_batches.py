@@ -24,7 +24,9 @@ def test_the_first_batch_does_not_depend_on_the_size_of_its_groups_but_the_push_
 
 
 def test_the_batches_are_those_that_the_frames_count():
-    run = lambda: modsum_run(grpo, seed=1, groups=8, K=8, hyper=dict(beta=0.0))
+    def run():
+        return modsum_run(grpo, seed=1, groups=8, K=8, hyper=dict(beta=0.0))
+
     frames = list(run().frames(3))
     for wanted, (frame, batch) in zip(frames, group_batches.followed(run(), 3), strict=True):
         right, advantage = group_batches.by_prompt(batch)

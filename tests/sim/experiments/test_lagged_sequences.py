@@ -18,7 +18,10 @@ def run(way, delay, seed):
 
 def test_the_mean_reward_is_that_of_all_texts():
     right = np.array([0.1, 0.9, 0.5, 0.3, 0.7, 0.25])
-    chance = lambda hits: np.prod(np.where(hits, right, 1 - right))
+
+    def chance(hits):
+        return np.prod(np.where(hits, right, 1 - right))
+
     exact = sum(chance(np.array(hits)) * np.mean(hits) ** 2 for hits in product([0, 1], repeat=6))
     assert lagged.mean_reward(right) == pytest.approx(exact)
 
@@ -27,8 +30,13 @@ def test_the_gradient_is_that_of_the_log_probs():
     rng, h = np.random.default_rng(0), 1e-6
     logits = rng.standard_normal((6, 8))
     text, push = rng.integers(0, 8, (20, 6)), rng.standard_normal((20, 6))
-    policy = lambda x: np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
-    objective = lambda x: (push * np.log(policy(x)[np.arange(6), text])).sum() / 20
+
+    def policy(x):
+        return np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
+
+    def objective(x):
+        return (push * np.log(policy(x)[np.arange(6), text])).sum() / 20
+
     for p, v in ((0, 0), (3, 5)):
         step = np.zeros((6, 8))
         step[p, v] = h

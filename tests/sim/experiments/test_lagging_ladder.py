@@ -34,9 +34,9 @@ def test_a_whole_ratio_weighs_old_draws_to_the_present_policy():
 
 @pytest.mark.slow
 def test_without_a_weight_a_lag_of_32_ends_on_the_second_answer_with_sgd_and_not_with_adamw():
-    ends = lambda way, optimizer: lagging_ladder.on_the_second(
-        lagging_ladder.lagged(32, way, rng(), optimizer)[0]
-    ).mean()
+    def ends(way, optimizer):
+        return lagging_ladder.on_the_second(lagging_ladder.lagged(32, way, rng(), optimizer)[0]).mean()
+
     assert ends("none", SGD(1.0)) > 0.9
     assert ends("at most 2", SGD(1.0)) == ends("whole", SGD(1.0)) == 0
     assert ends("none", AdamW(0.02, clip=None)) == 0
@@ -44,6 +44,8 @@ def test_without_a_weight_a_lag_of_32_ends_on_the_second_answer_with_sgd_and_not
 
 @pytest.mark.slow
 def test_old_batches_cost_more_without_a_weight_with_sgd():
-    ends = lambda kept, way: lagging_ladder.replayed(4, kept, way, rng())[-1].mean()
+    def ends(kept, way):
+        return lagging_ladder.replayed(4, kept, way, rng())[-1].mean()
+
     assert ends(16, "none") < ends(1, "none") - 0.1
     assert ends(16, "at most 2") > ends(16, "none") + 0.1

@@ -82,7 +82,10 @@ def test_two_trainings_from_one_seed_are_one():
 def test_lost_to_the_pool_is_what_load_start_up_or_a_death_took():
     # a limit of 10 s; needs of 3, 9 and 12 s, a core each: start-up of 2 s takes the second, of 8 s the first as well
     ways, work, nobody = np.zeros(3, dtype=int), np.array([3.0, 9.0, 12.0]), np.zeros(3, dtype=bool)
-    lost = lambda s, dies=nobody: loaded_pool.checked(ways, np.zeros(3), work, dies, s).by_pool.tolist()
+
+    def lost(s, dies=nobody):
+        return loaded_pool.checked(ways, np.zeros(3), work, dies, s).by_pool.tolist()
+
     assert lost(DEFAULT) == [False, False, False]
     assert lost(replace(DEFAULT, startup=2.0)) == [False, True, False]
     assert lost(replace(DEFAULT, startup=8.0)) == [True, True, False]

@@ -102,9 +102,13 @@ def test_the_coins_are_those_of_lesson_13_and_the_lower_bound_decides():
 
 def test_runs_share_nothing():
     world = rare_prize.prize(50)
-    of = lambda runs: [
-        f.pi for f in rare_prize.run(world, 0.1, 0, 0.2, 0.2, SGD(2.0), np.random.default_rng(0), updates=1, runs=runs)
-    ]
+
+    def of(runs):
+        return [
+            f.pi
+            for f in rare_prize.run(world, 0.1, 0, 0.2, 0.2, SGD(2.0), np.random.default_rng(0), updates=1, runs=runs)
+        ]
+
     assert of(4)[-1].std(axis=0)[COMMON] > 0 and len(of(4)) == 2
 
 

@@ -40,7 +40,10 @@ QUIT = [WORK, FINISH]
 
 def test_what_a_step_still_gets_by_each_form():
     one = batch(DONE, QUIT)
-    still = lambda form, less=0.0: step_rewards.credit(form, one, less)
+
+    def still(form, less=0.0):
+        return step_rewards.credit(form, one, less)
+
     assert still(OUTCOME)[:, 0] == pytest.approx([1, 0])
     assert still(SUM)[:, 0] == pytest.approx([4 * 0.8 + 0.9 + 1, 0.8])
     assert still(SUM, 0.5)[0, 4] == pytest.approx(0.3 + 1)

@@ -50,7 +50,10 @@ def test_the_push_is_the_length_of_the_derivative_at_the_logits():
 
 def test_an_unmasked_token_without_a_log_prob_silences_itself():
     logp, zero = np.array([-6.3, -3.0]), np.zeros(2)
-    slope = lambda A: grpo.surrogate(logp, zero, A, grpo.HP, None)[1]
+
+    def slope(A):
+        return grpo.surrogate(logp, zero, A, grpo.HP, None)[1]
+
     assert (slope(-np.ones(2)) == 0).all()  # below 0.8: clipped
     np.testing.assert_allclose(slope(np.ones(2)), [0.0018363048, 0.0497870684], atol=1e-10)  # exp(-6.3), exp(-3)
 

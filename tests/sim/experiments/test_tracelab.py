@@ -105,9 +105,10 @@ def test_what_is_drawn_has_its_probabilities():
 
 def test_a_reward_is_the_right_answer_and_what_is_paid_besides():
     types = np.zeros((1, 200_000), np.int64)
-    always = lambda **changed: tracelab.scored(
-        Setting(**changed), types, types + tracelab.HACK, types + 3, np.random.default_rng(2)
-    )
+
+    def always(**changed):
+        return tracelab.scored(Setting(**changed), types, types + tracelab.HACK, types + 3, np.random.default_rng(2))
+
     assert set(always(hack=1.5).ravel()) == {1.5} and set(always(length_reward=0.2).ravel()) == {0.2}  # one doubling
     noisy = always(noise=0.3)
     assert noisy.std() == pytest.approx(0.3, rel=0.01) and abs(noisy.mean()) < 0.01
@@ -176,7 +177,9 @@ def test_without_the_division_the_crossing_is_gradual_and_near_the_best_honest_r
 
 
 def test_the_division_makes_a_thousandth_a_doubling_worth_the_longest_answers():
-    of = lambda advantage: traced(0, length_reward=0.001, advantage=advantage)["length"][-1]
+    def of(advantage):
+        return traced(0, length_reward=0.001, advantage=advantage)["length"][-1]
+
     assert of("deviation") > 4000 and of("mean") < 1000
 
 

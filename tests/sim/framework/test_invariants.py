@@ -91,7 +91,9 @@ def test_a_reference_that_learns_is_not_the_start():
 
 
 def test_versions_agree_when_the_newest_weights_were_delivered():
-    at = lambda version: SimpleNamespace(version=version)
+    def at(version):
+        return SimpleNamespace(version=version)
+
     assert invariants.versions_agree(at(4), at(4)) and not invariants.versions_agree(at(3), at(4))
 
 

@@ -55,7 +55,10 @@ def test_pairs_alike_leave_a_taste_nothing_to_decide():
 
 def test_both_orders_cancel_the_pay_for_being_first():
     first, second, _ = drawn()
-    vote = lambda judge: judged_pairs.votes(judge, first, second, np.random.default_rng(1))
+
+    def vote(judge):
+        return judged_pairs.votes(judge, first, second, np.random.default_rng(1))
+
     assert (vote(Judge(position=3.0)) == vote(Judge())).all()
     one_order = vote(Judge(position=3.0, both_orders=False))
     truth = judged_pairs.truth(first, second)

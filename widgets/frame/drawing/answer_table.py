@@ -12,12 +12,7 @@ Cell = str | tuple[float, float]  # words, or the ends of a range, from 0 to 1, 
 
 
 def table(
-    title: str,
-    note: str,
-    head: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
-    tab: str = "",
-    data: Sequence[Mark] = (),
+    title: str, note: str, head: Sequence[str], rows: Sequence[Sequence[Cell]], tab: str = "", data: Sequence[Mark] = ()
 ) -> Panel:
     """`head` names the columns. The first cell of a row names it; a row of one cell heads those below it. `data`, marks
     of marks.py, are the numbers of it for the table of all data.
