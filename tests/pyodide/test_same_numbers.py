@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 FRAME = "tests/widgets/frame"
 GRID = f"{FRAME}/test_grid.py"  # hundreds of settings a page: natively alone
 # these go through all pages: inside at night, natively on every push
-BY_PAGE = ["breaks", "exercises", "expected", "figures", "methods", "sentences", "verdicts"]
+BY_PAGE = ["breaks", "exercises", "expected", "figures", "leads", "methods", "sentences", "verdicts"]
 ALL_PAGES = [f"{FRAME}/drawing", *(f"{FRAME}/test_{what}.py" for what in BY_PAGE)]
 CONTRACT, PRESETS = f"{FRAME}/test_contract.py", "tests/pyodide/presets.py"
 THERE = "ends or again or on_offer"  # of the contract: all else in it follows from what the presets read

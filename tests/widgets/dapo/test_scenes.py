@@ -1,7 +1,5 @@
 """The pictures of lesson 13 show what was drawn, and claim no more."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,6 @@ from widgets.dapo import figures
 from widgets.dapo import widget as dapo
 from widgets.dapo.figures import MOMENTS, SETTINGS
 from widgets.frame.drawing import trays
-from widgets.frame.reader import host
 
 K = figures.K
 
@@ -136,14 +133,6 @@ def test_the_instrument_leads_with_what_its_last_update_drew():
         break_ = dapo.broken(k, r)
         assert rings(lead) == ([dapo.seen_at(k, r, break_.cause).words] if break_ else [])
         assert sum(lead["data"][0]["y"]) == len(filled(lead))
-
-
-def test_every_moment_of_a_run_has_the_same_keys():
-    keys = set()
-    for result in list(dapo.run(dapo.Knobs(updates=15)))[::4]:
-        svg = json.loads(host.frame(dapo, dapo.Knobs(updates=15), result))["panels"][0]["svg"]
-        keys.add(tuple(part.split('"')[0] for part in svg.split('data-k="')[1:]))
-    assert len(keys) == 1
 
 
 def test_the_opening_is_the_first_seed_of_the_widgets_two_settings():

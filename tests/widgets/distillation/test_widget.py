@@ -59,13 +59,6 @@ def test_the_bytes_follow_what_is_sent():
     assert widget.sent(Knobs(signal=LIKELIEST, k=20)) == distillation.bytes_per_token(20, 1, 1)["likeliest k"]
 
 
-def test_the_picture_rings_what_the_verdict_says_and_nothing_where_nothing_broke():
-    for knobs in ({}, dict(student=ONCE), dict(student=BETTER, teacher=LITTLE), dict(signal=K1)):
-        k, r = Knobs(**knobs), last(**knobs)
-        rung, break_ = catalogue.ring(widget.figure(k, r)[0]), broken(**knobs)
-        assert rung == (widget.seen_at(k, r, break_.cause).words if break_ else "")
-
-
 @pytest.mark.slow
 def test_what_is_never_written_is_learned_last():
     r = last(student=ONCE, updates=800)

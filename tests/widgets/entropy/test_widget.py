@@ -84,13 +84,6 @@ def test_several_faults_are_listed_and_all_undone():
     assert cause(**(knobs | break_.fix)) is None
 
 
-def test_the_picture_rings_a_run_that_missed_the_prize_and_none_where_nothing_broke():
-    for knobs in ({}, dict(alpha=0.0), dict(alpha=0.5), dict(beta=0.5)):
-        k, r = Knobs(**knobs), last(**knobs)
-        rung, break_ = catalogue.ring(widget.figure(k, r)[0]), broken(**knobs)
-        assert rung == (widget.seen_at(k, r, break_.cause).words if break_ else "")
-
-
 def test_the_runs_in_the_picture_stand_for_the_twenty_four():
     for knobs in ({}, dict(alpha=0.0), dict(alpha=0.5), dict(beta=0.5), dict(odds=500)):
         found = rare_prize.found(last(**knobs).last)

@@ -1,16 +1,11 @@
 """The pictures of lesson 10a show what was computed, and claim no more."""
 
-import json
-
 import numpy as np
 import pytest
 
 from sim.experiments import long_answer
-from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
-from tools.pages import results
-from widgets.frame.reader import host
-from widgets.gae import figures, long_answers, widget
+from widgets.gae import figures, long_answers
 
 
 def rings(panel):
@@ -79,23 +74,3 @@ def test_the_opinion_of_the_two_ways_is_still_wrong_when_the_best_one_is_hardly_
 def test_a_quicker_critic_is_in_time_so_it_is_the_delay_that_harms():
     (*_, slow), (*_, quick) = figures.trained(100, 0.95, True, 0.05), figures.trained(100, 0.95, True, 0.3)
     assert slow.policy[long_answer.BEST] < 0.1 and quick.policy[long_answer.BEST] > 0.8
-
-
-def test_the_instrument_rings_the_first_tokens_where_it_breaks_and_nowhere_else():
-    for k in widget.PRESETS.values():
-        r = results.last("gae", k)
-        break_, ringed = widget.broken(k, r), rings(widget.figure(k, r)[0])
-        assert ringed == ([widget.seen_at(k, r, break_.cause).words] if break_ else [])
-
-
-def test_every_moment_of_a_run_has_the_same_keys_so_that_the_page_can_move_them():
-    keys = set()
-    for result in list(widget.run(widget.Knobs()))[:3]:
-        svg = json.loads(host.frame(widget, widget.Knobs(), result))["panels"][0]["svg"]
-        keys.add(tuple(part.split('"')[0] for part in svg.split('data-k="')[1:]))
-    assert len(keys) == 1
-
-
-def test_the_page_gets_a_drawing_and_the_numbers_for_its_table():
-    drawn, *_ = catalogue.last_frame("gae")["panels"]
-    assert drawn["svg"].startswith('<div class="k-views">') and "First tokens: " in drawn["alt"]

@@ -1,7 +1,5 @@
 """The pictures of lesson 11 show what was computed, and claim no more."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,6 @@ from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
 from widgets.frame.drawing import trays
-from widgets.frame.reader import host
 from widgets.grpo import figures, widget
 from widgets.grpo.widget import Knobs
 
@@ -137,18 +134,3 @@ def test_where_nothing_is_right_the_break_is_ringed_in_the_trays():
     result = catalogue.last(widget, **vars(k))
     at = widget.seen_at(k, result, widget.broken(k, result).cause)
     assert at.panel == widget.GROUPS and marks(widget.figure(k, result)[0], "ring")[0]["words"] == at.words
-
-
-def test_the_page_gets_a_drawing_and_the_numbers_for_its_table():
-    frame = json.loads(host.frame(widget, Knobs(), catalogue.last(widget)))
-    assert frame["panels"][0]["svg"].startswith('<div class="k-views">') and "64 answers" in frame["panels"][0]["alt"]
-    assert "right answers of each prompt" in host.table("grpo", json.dumps(frame))
-
-
-def test_every_size_of_group_has_the_same_keys_so_that_the_page_can_move_them():
-    keys = set()
-    for K in (2, 16, 64):
-        k = Knobs(K=K)
-        svg = json.loads(host.frame(widget, k, catalogue.last(widget, **vars(k))))["panels"][0]["svg"]
-        keys.add(tuple(part.split('"')[0] for part in svg.split('data-k="')[1:]))
-    assert len(keys) == 1

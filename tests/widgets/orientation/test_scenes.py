@@ -1,16 +1,12 @@
 """The pictures of lesson 00 show what was computed, and claim no more."""
 
-import json
-
 import pytest
 
 from sim.experiments import running_batch
 from sim.worlds import modsum
-from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
 from widgets.frame.drawing import answers
-from widgets.frame.reader import host
 from widgets.orientation import figures, widget
 
 PROMPT = running_batch.PROMPT
@@ -108,17 +104,3 @@ def test_where_nothing_is_scored_no_reward_of_the_log_is_shown():
     panel = widget.figure(k, results.last("orientation", k))[0]
     paid = [mark["text"] for mark in marks(panel, "word") if "reward" in mark["role"].split()]
     assert paid[:8] == ["–"] * 8 and set(paid[8:]) <= {"0", "1"}
-
-
-def test_every_moment_of_a_run_has_the_same_keys_so_that_the_page_can_move_them():
-    keys = set()
-    for k in (widget.Knobs(), widget.Knobs(cut="trajs")):
-        for result in list(widget.run(k))[:3]:
-            svg = json.loads(host.frame(widget, k, result))["panels"][0]["svg"]
-            keys.add(tuple(part.split('"')[0] for part in svg.split('data-k="')[1:]))
-    assert len(keys) == 1
-
-
-def test_the_page_gets_a_drawing_and_the_numbers_for_its_table():
-    drawn, *_ = catalogue.last_frame("orientation")["panels"]
-    assert drawn["svg"].startswith('<div class="k-views">') and "what the log counts: " in drawn["alt"]

@@ -1,17 +1,14 @@
 """The pictures of lesson 24 show what was computed, and claim no more."""
 
-import json
 from itertools import pairwise
 
 import pytest
 
 from sim.cluster import paths
 from sim.cluster.paths import ASYNC, COLOCATED, CONTROLLER, FULL, FUNNEL, TRAIN, TRAINER, WEIGHTS
-from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
 from widgets.frame.drawing import steps
-from widgets.frame.reader import host
 from widgets.paths import figures, widget
 from widgets.paths.figures import SETTINGS
 from widgets.paths.widget import PRESETS, Knobs
@@ -123,13 +120,6 @@ def test_a_pool_that_takes_turns_does_not_wait_while_it_trains():
     waits = sum(end - start for start, end in spans(lead, 0, "waits") if end <= r.report.seconds * (1 + 1e-9))
     assert waits == pytest.approx(r.report.seconds - laid[paths.GENERATE][1] - laid[TRAIN][1], abs=1e-6)
     assert laid[WEIGHTS][1] == r.report.paths[WEIGHTS].seconds
-
-
-def test_the_page_gets_a_drawing_and_the_numbers_for_its_table():
-    k = Knobs()
-    frame = json.loads(host.frame(widget, k, catalogue.last(widget)))
-    assert frame["panels"][0]["svg"].startswith('<div class="k-views">') and not frame["panels"][1]["svg"]
-    assert "tokens travel" in host.table("paths", json.dumps(frame))
 
 
 def test_the_guess_is_of_the_openings_sound_setting_and_says_what_it_takes():

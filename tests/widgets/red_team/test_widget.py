@@ -94,13 +94,6 @@ def test_the_classes_of_a_policy_are_those_of_its_holes():
     assert shares[:2].tolist() == [0, 1] and shares[2] == 2 + 8 + 14 + 20 and shares.sum() == policy.sum()
 
 
-def test_the_picture_rings_what_the_verdict_says_and_nothing_where_nothing_broke():
-    for knobs in ({}, dict(patch=INSTANCE), dict(patch=NOTHING), dict(heldout=True)):
-        k, r = Knobs(**knobs), last(**knobs)
-        rung, break_ = catalogue.ring(widget.figure(k, r)[0]), broken(**knobs)
-        assert rung == (widget.seen_at(k, r, break_.cause).words if break_ else "")
-
-
 @pytest.mark.parametrize("audit, seen", [(1, 1), (64, 64), (512, 64)])
 def test_a_dot_is_a_completion_that_was_read_or_an_equal_part_of_them(audit, seen):
     piles = holes.owners(holes.counted(last(audit=audit).last.drawn))

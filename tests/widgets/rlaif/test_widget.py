@@ -110,14 +110,6 @@ def test_the_check_stands_beside_the_answer_that_was_called_better():
         assert [ticks[f"b{half}{place}t{row}"] for row in (0, 1)] == (["✓", ""] if called else ["", "✓"])
 
 
-@pytest.mark.parametrize("knobs", [{}, dict(taste=0.75), dict(taste=0.5, listed=2, kl=8.0), dict(taste=1.0, listed=2)])
-def test_the_picture_rings_what_the_verdict_says_and_nothing_where_nothing_broke(knobs):
-    panel = widget.figure(Knobs(**knobs), last(**knobs))[0]
-    rings = [m["words"] for (v,) in panel["columns"] for m in v["marks"] if m["kind"] == "ring" and m["seen"]]
-    verdict = broken(**knobs)
-    assert rings == ([widget.seen_at(Knobs(**knobs), last(**knobs), verdict.cause).words] if verdict else [])
-
-
 def test_where_a_ring_says_so_many_are_wrong_they_are():
     r = last(taste=0.75)
     assert r.judge.wrong[3] > 0.5 and r.judge.wrong.argmax() == 3

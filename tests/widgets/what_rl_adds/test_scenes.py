@@ -1,6 +1,5 @@
 """The pictures of lesson 01 show what was computed, and claim no more."""
 
-import json
 import re
 
 import numpy as np
@@ -8,10 +7,9 @@ import pytest
 
 from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.worlds import bandit
-from tests.widgets.what_rl_adds.test_widget import result, spoken
+from tests.widgets.what_rl_adds.test_widget import result
 from tools.pages import results
 from widgets.frame.drawing import piles
-from widgets.frame.reader import host
 from widgets.what_rl_adds import figures, widget
 
 RESTS = sorted({0, *figures.OPENING.time.holds, len(figures.AT) - 1})  # where ▶ rests, by index
@@ -124,20 +122,3 @@ def test_the_leading_picture_is_the_run_that_does_worst_and_is_ringed_where_it_b
         assert worst["seen"] == (widget.broken(k, r) is not None)
         assert (worst["words"] == "the right answer is gone") == (worst["seen"] and right < 0.02)
     assert words(marks(widget.worst(k, result(baseline="none", offset=10)), 1), "c") == "15"
-
-
-def test_the_page_gets_a_drawing_and_the_numbers_for_its_table():
-    k, r = widget.Knobs(), spoken(result())
-    frame = json.loads(host.frame(widget, k, r))
-    drawn, *others = frame["panels"]
-    assert drawn["svg"].startswith('<div class="k-views">') and not any(other["svg"] for other in others)
-    assert "probability in the run that does worst" in host.table("what_rl_adds", json.dumps(frame))
-
-
-def test_every_setting_has_the_same_keys_so_that_the_page_can_move_them():
-    settings = ({}, dict(baseline="none", offset=10), dict(method=widget.SFT), dict(shown=0.0))
-    keys = set()
-    for knobs in settings:
-        svg = json.loads(host.frame(widget, widget.Knobs(**knobs), spoken(result(**knobs))))["panels"][0]["svg"]
-        keys.add(tuple(part.split('"')[0] for part in svg.split('data-k="')[1:]))
-    assert len(keys) == 1
