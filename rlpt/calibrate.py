@@ -125,10 +125,10 @@ def measured(timing: Timing, reached: Share | None) -> dict[str, Any]:
         number, unit = timing.flop / timing.seconds, "FLOP/s"
     else:
         number, unit = timing.moved / timing.seconds, "bytes/s"
-    found: dict[str, Any] = {"number": number, "unit": unit, "seconds": timing.seconds, "repeats": timing.repeats}
-    found |= {"bytes": timing.moved, "flop": timing.flop}
+    timed: dict[str, Any] = {"number": number, "unit": unit, "seconds": timing.seconds, "repeats": timing.repeats}
+    timed |= {"bytes": timing.moved, "flop": timing.flop}
     of = {"share": reached.share, "of": reached.of} if reached else {}
-    return {"name": timing.name, **found, **of, "assumed": assumed()[timing.name]}
+    return {"name": timing.name, **timed, **of, "assumed": assumed()[timing.name]}
 
 
 def rate(number: float, unit: str) -> str:
@@ -254,12 +254,12 @@ def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.cali
         if accelerator is None:
             shape, sizes = layer_timing.small(shape), layer_timing.SMALL
         try:
-            found = layer_timing.timings(machine, shape, sizes)
+            timings = layer_timing.timings(machine, shape, sizes)
         except machine.torch.cuda.OutOfMemoryError:
             parser.error("this layer does not fit into the GPU's memory; take fewer --sequences or a shorter --context")
         except RuntimeError as fault:
             parser.error(f"torch cannot time this layer: {str(fault).splitlines()[0]}")
-        made = row(machine, accelerator, chosen.config, sizes, found)
+        made = row(machine, accelerator, chosen.config, sizes, timings)
         over = [one for one in made["measured"] if one.get("share", 0.0) > 1]
         if over:
             parser.error(f"{over[0]['name']} is faster than {made['chip']} can be; name the right chip by --chip")

@@ -252,31 +252,33 @@ class Session:
 
     def exact(self, policy):
         """The mean pass rate over the prompts trained on, nothing sampled; None where the task cannot compute it."""
-        found = self.controller.task.exact(policy)
-        return float(found["pass_rate"][self.trained_on].mean()) if found else None
+        quantities = self.controller.task.exact(policy)
+        return float(quantities["pass_rate"][self.trained_on].mean()) if quantities else None
 
     def packed(self, log):
         """The run as bytes; `log` is whatever has to be known of its log."""
         evaluations = [[each.update, each.right, each.completions] for each in self.evaluations]
-        told = dict(update=self.update, shares=self.shares, evaluations=evaluations, log=log)
+        state = dict(update=self.update, shares=self.shares, evaluations=evaluations, log=log)
         configuration = self.configuration | {"log": "none" if log is None else "kept"}
-        return checkpoint.packed(told | dict(controller=checkpoint.state(self.controller)), configuration)
+        return checkpoint.packed(state | dict(controller=checkpoint.state(self.controller)), configuration)
 
     def load(self, data, logged):
         """Goes on from `packed`, and returns its `log`; checkpoint.Refused where it cannot."""
-        found = checkpoint.unpacked(data, self.configuration | {"log": "kept" if logged else "none"})
-        if found["update"] > self.updates:
-            raise checkpoint.Refused(f"it is of update {found['update']}, and --updates {self.updates} ends before it")
-        self.update, self.shares = found["update"], found["shares"]
-        self.evaluations = [Evaluation(*each) for each in found["evaluations"]]
-        checkpoint.restore(self.controller, found["controller"])
-        return found["log"]
+        state = checkpoint.unpacked(data, self.configuration | {"log": "kept" if logged else "none"})
+        if state["update"] > self.updates:
+            raise checkpoint.Refused(f"it is of update {state['update']}, and --updates {self.updates} ends before it")
+        self.update, self.shares = state["update"], state["shares"]
+        self.evaluations = [Evaluation(*each) for each in state["evaluations"]]
+        checkpoint.restore(self.controller, state["controller"])
+        return state["log"]
 
     # ── what both commands say of it ──
     def settings(self):
         """Its configuration in a line, without what the algorithm's file does not have or was left as it is there."""
-        told = {name: value for name, value in self.configuration.items() if name != "start" and value is not None}
-        return ", ".join(f"{name} {value}" for name, value in told.items())
+        set_options = {
+            name: value for name, value in self.configuration.items() if name != "start" and value is not None
+        }
+        return ", ".join(f"{name} {value}" for name, value in set_options.items())
 
     def first_record(self, event):
         """One completion of the run's first batch, a line a token, once it has its advantages; else nothing."""

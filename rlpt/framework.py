@@ -66,8 +66,8 @@ def train(session, events):
 
 def first_iteration(event, session):
     """A stage, and after the fifth one completion."""
-    told = " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items())
-    print(f"  {event.stage} {event.role:11} {told}")
+    metrics = " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items())
+    print(f"  {event.stage} {event.role:11} {metrics}")
     for line in session.first_record(event):
         print(f"      {line}")
 

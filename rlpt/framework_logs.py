@@ -152,9 +152,9 @@ def verl_console(trace, framework="verl", options=True):
         def spelled(name, value):
             return f"np.float64({value!r})" if name.startswith("val") else repr(value)
 
-        told = " - ".join(f"{name}:{spelled(name, value)}" for name, value in values.items())
+        pairs = " - ".join(f"{name}:{spelled(name, value)}" for name, value in values.items())
         color = "\x1b[36m(TaskRunner pid=4711)\x1b[0m " if n % 2 else "(TaskRunner pid=4711) "
-        lines += [f"{color}step:{step} - {told}", "Training Progress:  10%|█         | 8/80 [01:00<09:00,  7.50s/it]"]
+        lines += [f"{color}step:{step} - {pairs}", "Training Progress:  10%|█         | 8/80 [01:00<09:00,  7.50s/it]"]
     return {"console.log": "\n".join(lines) + "\n"}
 
 

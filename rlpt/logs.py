@@ -405,9 +405,9 @@ class JsonDocument:
             raise Unreadable(f"A row of more than {LINE:,} characters: this is no log_history. {READABLE}")
 
     def begun(self):
-        found = re.compile(r"\s*\[").match(self.text) or self.BEGIN.search(self.text)
-        if found:
-            self.inside, self.text = True, self.text[found.end() :]
+        match = re.compile(r"\s*\[").match(self.text) or self.BEGIN.search(self.text)
+        if match:
+            self.inside, self.text = True, self.text[match.end() :]
         return self.inside
 
     def row(self, row):
@@ -565,14 +565,14 @@ def one_of(by_run, run):
 
 def tag(name):
     """What a file of TensorBoard's holds, from its name run-R-tag-T.csv."""
-    found = re.search(r"(?:^|[-_])tag-(.+?)(?: ?\(\d+\))?(?:\.csv)?$", name)
-    return found[1] if found else re.sub(r"\.csv$", "", name.rpartition("/")[2])
+    match = re.search(r"(?:^|[-_])tag-(.+?)(?: ?\(\d+\))?(?:\.csv)?$", name)
+    return match[1] if match else re.sub(r"\.csv$", "", name.rpartition("/")[2])
 
 
 def run_of(name):
     """The run that such a name gives; "" where it gives none."""
-    found = re.match(r"run-(.+?)-tag-", name.rpartition("/")[2])
-    return found[1] if found else ""
+    match = re.match(r"run-(.+?)-tag-", name.rpartition("/")[2])
+    return match[1] if match else ""
 
 
 # ── which of them it is ──

@@ -399,18 +399,18 @@ EXCHANGED = {  # what a function that takes the place of a file's own changes
 
 def setting(file, hyper=None, hooks=None, **more):
     """{quantity: value} of an algorithm file with what a run sets otherwise; None in `more` takes a quantity out."""
-    hp, said = {**file.HP, **(hyper or {})}, dict(FILES[file])
-    said |= dict(passes=hp["inner_epochs"], kl="k3 in the loss" if hp["beta"] else "none", beta=hp["beta"])
+    hp, quantities = {**file.HP, **(hyper or {})}, dict(FILES[file])
+    quantities |= dict(passes=hp["inner_epochs"], kl="k3 in the loss" if hp["beta"] else "none", beta=hp["beta"])
     if "eps" in hp:
-        said |= dict(clip=(hp["eps"], hp.get("eps_high", hp["eps"])), dual_clip="off")
+        quantities |= dict(clip=(hp["eps"], hp.get("eps_high", hp["eps"])), dual_clip="off")
     named = dict(overlong="L_cache", lam="lam", cap="cap")
-    said |= {quantity: hp[name] for quantity, name in named.items() if name in hp}
+    quantities |= {quantity: hp[name] for quantity, name in named.items() if name in hp}
     for function in (hooks or {}).values():
-        said |= EXCHANGED[function]
-    if said["surrogate"] == CUT:  # what a cut ratio needs is said by its own option
-        said |= dict(clip=None, dual_clip=None, aggregation=None)
-    said |= more
-    return {quantity: value for quantity, value in said.items() if value is not None}
+        quantities |= EXCHANGED[function]
+    if quantities["surrogate"] == CUT:  # what a cut ratio needs is said by its own option
+        quantities |= dict(clip=None, dual_clip=None, aggregation=None)
+    quantities |= more
+    return {quantity: value for quantity, value in quantities.items() if value is not None}
 
 
 # ── as text ──
@@ -430,10 +430,10 @@ def text(program, setting):
     leading = option(column, first, setting)
     if leading is None or leading.startswith("#"):  # without it the rest would be another algorithm
         return leading or f"# {program} has no option for {described(first, setting)}"
-    said = {quantity: option(column, quantity, setting) for quantity in TABLE if quantity in setting}
-    notes = [f"# {program} has no option for {described(q, setting)}" for q, words in said.items() if words is None]
-    notes += [words for words in said.values() if words and words.startswith("#")]
-    options = [words for words in said.values() if words and not words.startswith("#")]
+    lines = {quantity: option(column, quantity, setting) for quantity in TABLE if quantity in setting}
+    notes = [f"# {program} has no option for {described(q, setting)}" for q, words in lines.items() if words is None]
+    notes += [words for words in lines.values() if words and words.startswith("#")]
+    options = [words for words in lines.values() if words and not words.startswith("#")]
     options = " ".join(options).split() if program == "verl" else options
     if program == "TRL":
         notes = [*([WHENCE[column]] if column in WHENCE else []), *notes]

@@ -75,8 +75,8 @@ def stages_of(text):
 
 def sizes(text):
     """(prompts, completions) of an evaluation."""
-    found = re.fullmatch(r"(\d{1,4})x(\d{1,3})", text)
-    prompts, n = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.fullmatch(r"(\d{1,4})x(\d{1,3})", text)
+    prompts, n = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 2 <= prompts <= len(HELD) or n % 8 or not 16 <= n <= 256:
         raise argparse.ArgumentTypeError(
             f"{text[:20]} is no evaluation such as 300x64: 2 to {len(HELD):,} prompts, and completions in eights from "
@@ -87,8 +87,8 @@ def sizes(text):
 
 def seeds(text):
     """The seeds of a table."""
-    found = re.fullmatch(r"(\d{1,9})-(\d{1,9})", text)
-    first, last = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", text)
+    first, last = (int(match[1]), int(match[2])) if match else (0, 0)
     if not first < last < first + MOST_SEEDS:
         raise argparse.ArgumentTypeError(f"{text[:20]} is no range such as 0-7, of 2 to {MOST_SEEDS} seeds")
     return list(range(first, last + 1))
@@ -190,9 +190,9 @@ def as_object(stage, report, seconds):
 
 
 def keep(folder, name, params):
-    held = io.BytesIO()
-    np.savez(held, **params)
-    write_atomically(folder / f"{name}.npz", held.getvalue())
+    file = io.BytesIO()
+    np.savez(file, **params)
+    write_atomically(folder / f"{name}.npz", file.getvalue())
 
 
 def make_checkpoints():

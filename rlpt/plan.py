@@ -29,9 +29,9 @@ def config(text: str) -> Model:
     """A Model: of a name in our table, of a config.json, or of one from standard input ("-")."""
     if text in MODELS:
         return MODELS[text]
-    model, _, said = refused(user_inputs.model, argparse.FileType(encoding="utf-8")(text).read())
-    if NOT_READ in said:
-        sys.stderr.write(f"{said[said.index(NOT_READ) :]}\n")
+    model, _, notes = refused(user_inputs.model, argparse.FileType(encoding="utf-8")(text).read())
+    if NOT_READ in notes:
+        sys.stderr.write(f"{notes[notes.index(NOT_READ) :]}\n")
     return model
 
 
@@ -196,8 +196,8 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         made = planner.known(made, user_inputs.timed(chosen.timed)[0] if chosen.timed else None, chosen.measured)
     except ValueError as refusal:
         parser.error(str(refusal))
-    if found := planner.misfits(made):
-        parser.error(f"this job does not fit: {found[0].what}")
+    if misfits := planner.misfits(made):
+        parser.error(f"this job does not fit: {misfits[0].what}")
     return made
 
 

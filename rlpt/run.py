@@ -90,14 +90,14 @@ def cut(log, written):
     if log.exists() and not log.is_file():
         raise Refused(f"{log} is no file that a log could go on in")
     with open(log if log.exists() else os.devnull, "rb") as file:
-        found, later = file.read(written["bytes"]), file.read(len(ROW))
-    if known_of(log, found) != written:
+        head, later = file.read(written["bytes"]), file.read(len(ROW))
+    if known_of(log, head) != written:
         raise Refused(f"{other}: its first {written['bytes']} bytes are others")
     if not ROW.startswith(later) and not later.startswith(ROW):
         raise Refused(f"{other}: what stands in it after {written['bytes']} bytes is no row of a run")
     if later:
-        os.truncate(log, len(found))
-    return found
+        os.truncate(log, len(head))
+    return head
 
 
 def write_atomically(path, data):

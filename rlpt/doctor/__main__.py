@@ -58,8 +58,8 @@ def command(given, opened, program=PROGRAM):
         return [], [str(fault)], 2
     except OSError as fault:
         return [], [f"{fault.filename} cannot be read: {fault.strerror}."], 2
-    told = [json.dumps(words.as_dict(done), ensure_ascii=False)] if chosen.json else list(words.lines(done))
-    return told, [], done.status
+    lines = [json.dumps(words.as_dict(done), ensure_ascii=False)] if chosen.json else list(words.lines(done))
+    return lines, [], done.status
 
 
 def main(given=None, program=PROGRAM):
@@ -69,8 +69,8 @@ def main(given=None, program=PROGRAM):
                 yield piece
 
     with guarded(arguments(program)):
-        told, faults, status = command(given, opened, program)
-        print("\n".join(told), end="\n" if told else "")
+        lines, faults, status = command(given, opened, program)
+        print("\n".join(lines), end="\n" if lines else "")
         print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
     return status
 

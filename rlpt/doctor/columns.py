@@ -112,8 +112,8 @@ def gone_columns(framework, names):
 def mapped_columns(mapped, names):
     for quantity in mapped:
         if quantity not in metric_names.QUANTITIES:
-            there = ", ".join(metric_names.QUANTITIES)
-            raise logs.Unreadable(f"No quantity is called “{quantity}”; there are {there}.")
+            known_quantities = ", ".join(metric_names.QUANTITIES)
+            raise logs.Unreadable(f"No quantity is called “{quantity}”; there are {known_quantities}.")
     return {quantity: {read_by_hand(quantity, name): resolved(name, names)} for quantity, name in mapped.items()}
 
 
@@ -139,8 +139,8 @@ def chosen_columns(framework, names):
     """{quantity: {how: column}}: of several names for one quantity, the first of the table."""
     places = {}
     for name in names:
-        if (found := metric_names.known(name).get(framework)) and names[name].steps:
-            quantity, how, place = found
+        if (known := metric_names.known(name).get(framework)) and names[name].steps:
+            quantity, how, place = known
             if how in (MOST, LEAST):
                 places.setdefault(quantity, {})[how] = (0, name)
             elif quantity not in places or place < min(p for p, _ in places[quantity].values()):
@@ -203,10 +203,10 @@ def apart(steps):
 
 
 def noted(log, steps):
-    said = []
+    notes = []
     if not log.counted and log.framework != "verl":  # which sets them itself
-        said.append("Its steps are calls of Weights & Biases; a row is taken for an update.")
+        notes.append("Its steps are calls of Weights & Biases; a row is taken for an update.")
     if len(steps) > 1 and np.diff(steps).max() > 3 * apart(steps):
         at = int(np.diff(steps).argmax())
-        said.append(f"No row between the steps {steps[at]:g} and {steps[at + 1]:g}.")
-    return tuple(said)
+        notes.append(f"No row between the steps {steps[at]:g} and {steps[at + 1]:g}.")
+    return tuple(notes)

@@ -173,8 +173,8 @@ def coefficient(run):
 
 
 def penalty(run):
-    if (found := coefficient(run)) is not None:
-        beta, error = found
+    if (coefficient_and_error := coefficient(run)) is not None:
+        beta, error = coefficient_and_error
         yield fact(run, f"The loss is {shown(beta)} × the KL, to within {error:.0%}.", "loss")
 
 

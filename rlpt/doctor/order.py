@@ -36,21 +36,21 @@ class Report:
 
 def report(log, held_out="", mapped=None, k=0, updates=1):
     """The Report of a Log; `held_out` names a column, `mapped` is {quantity: column}, `k` completions a prompt."""
-    found = columns.quantities(log, mapped, k)
-    run = Run(found)
-    if found.of_preferences:
-        return report_of_preferences(found, run)
-    scores = scorers.scores(found, held_out)
+    quantities = columns.quantities(log, mapped, k)
+    run = Run(quantities)
+    if quantities.of_preferences:
+        return report_of_preferences(quantities, run)
+    scores = scorers.scores(quantities, held_out)
     seen = tuple(events.found(run, scores.scorers))
     diagnoses = diagnosed(run, scores, Seen(seen))
     read = facts.found(run, scores, updates)
-    return Report(found, run, scores, read, seen, diagnoses, "" if diagnoses else unsaid(run))
+    return Report(quantities, run, scores, read, seen, diagnoses, "" if diagnoses else unsaid(run))
 
 
 def report_of_preferences(found, run):
     seen = tuple(preferences.events(run))
     read = facts.alarms_first([*preferences.facts(run), *facts.gradient(run), *facts.rate(run), *facts.numbers(run)])
-    diagnoses = tuple(sign(run, *told) for told in preferences.signs(run, seen))
+    diagnoses = tuple(sign(run, *of_sign) for of_sign in preferences.signs(run, seen))
     return Report(found, run, scorers.Scores({}, (), {}), read, seen, diagnoses)
 
 

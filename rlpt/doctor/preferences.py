@@ -24,8 +24,8 @@ def facts(run):
         if curve := run.found.curves.get(name):
             values, steps = curve.values, curve.steps
             end = values[-max(1, len(values) // 5) :].mean()
-            told = f"{says} is {shown(values[0])} in the first row, {shown(end)} at the end."
-            yield Fact(told, False, (float(steps[0]), float(steps[-1])), name)
+            sentence = f"{says} is {shown(values[0])} in the first row, {shown(end)} at the end."
+            yield Fact(sentence, False, (float(steps[0]), float(steps[-1])), name)
 
 
 def events(run):

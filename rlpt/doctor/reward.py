@@ -37,9 +37,9 @@ def edge(values, noise, scale):
 def falls(run, others):
     known = np.isfinite(run.reward)
     values = run.reward[known]
-    if not run.has("reward") or (found := edge(values, run.noise, run.scale)) is None:
+    if not run.has("reward") or (fall := edge(values, run.noise, run.scale)) is None:
         return []
-    t, before, after = found
+    t, before, after = fall
     place = np.flatnonzero(known)[t]
     drop = (before - after) / run.scale
     beside = [e for e in others if abs(e.place - place) <= NEAR and e.kind not in ("reward rises", "held-out falls")]

@@ -40,8 +40,8 @@ def curve(name, names):
 
 def matched(pattern, names):
     """{what the pattern takes out of a name: the column}."""
-    found = ((pattern.fullmatch(metric_names.key(name)), name) for name in names if names[name].steps)
-    return {match[1]: name for match, name in found if match}
+    matches = ((pattern.fullmatch(metric_names.key(name)), name) for name in names if names[name].steps)
+    return {match[1]: name for match, name in matches if match}
 
 
 def scores(found, held_out=""):

@@ -103,12 +103,12 @@ def wrecked(run, seen):
 
 def at_that_row(run, place):
     """Rate and gradient norm of a row, for a wreck that is not in the first ten."""
-    told = [
+    values = [
         f"{text} {shown(run.at(name)[place])}"
         for name, text in (("learning_rate", "rate"), ("gradient_norm", "gradient norm"))
         if place >= 10 and run.has(name)
     ]
-    return "; in that row " + ", ".join(told) if told else ""
+    return "; in that row " + ", ".join(values) if values else ""
 
 
 def gained(run, scorer):
@@ -124,9 +124,9 @@ def gained(run, scorer):
 
 def less_than_a_third(run, scorer):
     """Whether a scorer gained surely less than a third of what the reward did, each in its own deviations."""
-    if (found := gained(run, scorer)) is None or not run.scale:
+    if (gain := gained(run, scorer)) is None or not run.scale:
         return False
-    return found[0] + 2 * found[1] < run.rise[0] / run.scale / 3
+    return gain[0] + 2 * gain[1] < run.rise[0] / run.scale / 3
 
 
 def paid_for_else(run, scores, seen):
@@ -180,8 +180,8 @@ def far(run, seen, wreck):
 def outweighed(run, seen):
     if run.rise is None or run.rose:
         return
-    if (found := facts.coefficient(run)) is not None:
-        yield sign(run, "penalty", 0, f"the loss is {shown(found[0])} × the KL", "kl")
+    if (coefficient := facts.coefficient(run)) is not None:
+        yield sign(run, "penalty", 0, f"the loss is {shown(coefficient[0])} × the KL", "kl")
     elif back := seen.first("KL returns"):
         yield sign(run, "penalty", back.place, back.says, "kl")
 

@@ -147,10 +147,10 @@ def kind(found):
 
 
 def counted(report):
-    found = report.found
-    rows = words.counted(len(found.steps), "row")
+    quantities = report.found
+    rows = words.counted(len(quantities.steps), "row")
     batches = words.counted(len(report.run), "batch", "batches")
-    return f"{rows}, {batches}, {steps_of(found.steps)}"
+    return f"{rows}, {batches}, {steps_of(quantities.steps)}"
 
 
 def summary(report):

@@ -28,9 +28,9 @@ def rows(name: str) -> tuple[dict[str, Any], ...]:
 
 
 def chip(machine: str) -> Accelerator:
-    found = calibrate.chip_of(machine)
-    assert found, machine
-    return found
+    key = calibrate.chip_of(machine)
+    assert key, machine
+    return key
 
 
 class Pass(NamedTuple):
@@ -57,7 +57,7 @@ class Pass(NamedTuple):
 def passes() -> tuple[Pass, ...]:
     """All that were timed. An update is its passes forward and backward; the optimizer's step is no part of it."""
     reached = {(one["machine"], one["model"]): Efficiency(**one["efficiency"]) for one in rows("one_layer")}
-    found = []
+    measured = []
     for one in rows("whole_model"):
         model, accelerator = MODELS[one["model"]], chip(one["machine"])
         sequences, tokens = one["sequences"], one["tokens"]
@@ -72,8 +72,8 @@ def passes() -> tuple[Pass, ...]:
             made = trainer.pass_seconds(model, accelerator, trainer.Trainer(1, recompute=one["recompute"]), batch)
             assumed = made.seconds - made.state
         job = (accelerator, one["what"], model, sequences, tokens, one["recompute"], one.get("fused_norms", False))
-        found.append(Pass(*job, one["seconds"], assumed, calibrated))
-    return tuple(sorted(found, key=lambda p: (p.what, p.accelerator.name, p.model.layers * p.model.hidden)))
+        measured.append(Pass(*job, one["seconds"], assumed, calibrated))
+    return tuple(sorted(measured, key=lambda p: (p.what, p.accelerator.name, p.model.layers * p.model.hidden)))
 
 
 def layers_table() -> str:
@@ -88,9 +88,9 @@ def layers_table() -> str:
     what = calibrate.what(Sizes(**rows("one_layer")[0]["sizes"]))
     lines = []
     for name, assumed in calibrate.assumed().items():
-        found, unit = shown[name], 1e3 if name == "launch" else 1
+        values, unit = shown[name], 1e3 if name == "launch" else 1
         words = what[name] + ", ms" * (name == "launch")
-        lines.append(f"| {words} | {unit * assumed:.2f} | {min(found):.2f} to {max(found):.2f} |")
+        lines.append(f"| {words} | {unit * assumed:.2f} | {min(values):.2f} to {max(values):.2f} |")
     return "\n".join(lines)
 
 
@@ -102,7 +102,9 @@ def passes_table() -> str:
         kind = f"{p.what}{', recomputed' * p.recompute}{', fused norms' * p.fused_norms}"
         job = f"{p.model.name}, {kind}, {p.sequences}×{p.tokens:,}"
         jobs.setdefault(job, {})[p.accelerator.name] = f"{1e3 * p.seconds:,.1f}: {p.ratio:.2f}"
-    return "\n".join(f"| {job} | {' | '.join(found.get(chip, '') for chip in chips)} |" for job, found in jobs.items())
+    return "\n".join(
+        f"| {job} | {' | '.join(ratios.get(chip, '') for chip in chips)} |" for job, ratios in jobs.items()
+    )
 
 
 if __name__ == "__main__":

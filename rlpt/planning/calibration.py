@@ -119,11 +119,11 @@ def factors(calibrated: Calibration | None, scenario: Any) -> Factors:
     """What the predicted seconds of a scenario are multiplied by."""
     if calibrated is None:
         return Factors()
-    found = calibrated.factors
+    by_role = calibrated.factors
     if WHOLE in calibrated.timed and scenario.placement != calibrated.job.placement:
         moved = TWO_POOLS if scenario.placement == "two pools" else 1 / TWO_POOLS
-        found = Factors(*(f if role in calibrated.timed else moved * f for role, f in zip(ROLES, found)))
-    return found
+        by_role = Factors(*(f if role in calibrated.timed else moved * f for role, f in zip(ROLES, by_role)))
+    return by_role
 
 
 def reach(calibrated: Calibration | None, scenario: Any, same: bool) -> Range:
@@ -138,8 +138,8 @@ def reach(calibrated: Calibration | None, scenario: Any, same: bool) -> Range:
     low = Factors(*(1 / width if timed else PUBLISHED[0] for timed in known))
     high = Factors(*(width if timed else PUBLISHED[1] for timed in known))
     whose = "this job" if same else "a like job" if alike else "another placement, chip or model"
-    said = f"{', '.join(calibrated.timed)} timed on {whose}: ÷ and × {width}"
-    return Range(low, high, said if all(known) else f"{said}; else {assumed_words()}")
+    sentence = f"{', '.join(calibrated.timed)} timed on {whose}: ÷ and × {width}"
+    return Range(low, high, sentence if all(known) else f"{sentence}; else {assumed_words()}")
 
 
 def assumed_words() -> str:

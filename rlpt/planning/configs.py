@@ -519,17 +519,17 @@ METHODS = "fp8, mxfp8, mxfp4, nvfp4, modelopt, awq, gptq and compressed-tensors"
 
 def quantized(config: Mapping[str, Any], model: Model) -> Quantized | None:
     """What `quantization_config` says; None where the file has none. A method that is not known is a ValueError."""
-    said, inner = config.get("quantization_config"), config.get("text_config")
-    if said is None and isinstance(inner, dict):
-        said = inner.get("quantization_config")
-    if said is None:
+    section, inner = config.get("quantization_config"), config.get("text_config")
+    if section is None and isinstance(inner, dict):
+        section = inner.get("quantization_config")
+    if section is None:
         return None
-    if not isinstance(said, dict):
+    if not isinstance(section, dict):
         raise ValueError("quantization_config is not an object")
-    if "plain_weights" in said:
-        return as_written(said, model)
-    method, width, arithmetic = width_of(said)
-    return Quantized(method, width, model.params() - converted(model, said), float(arithmetic))
+    if "plain_weights" in section:
+        return as_written(section, model)
+    method, width, arithmetic = width_of(section)
+    return Quantized(method, width, model.params() - converted(model, section), float(arithmetic))
 
 
 def written(stored: Quantized) -> dict[str, Any]:
@@ -564,14 +564,14 @@ def width_of(said: Mapping[str, Any]) -> tuple[str, float, float]:
         return method, 0.5 + 1 / 16 if narrow else 1.0, 0.5 if narrow else 1
     if method in ("awq", "gptq"):
         bits = f.count("bits", f.get("w_bit", 4), most=8)
-        found = grouped(bits, f.get("group_size", 128), zero_point=True)
+        stored = grouped(bits, f.get("group_size", 128), zero_point=True)
     elif method == "compressed-tensors":
         return method, *compressed(said)
     else:
         raise ValueError(f"quantization_config: {shown(said.get('quant_method'))} is none of {METHODS}")
     if f.wrong:
         raise ValueError(f"quantization_config: {f.wrong[0]}")
-    return method, found, 2
+    return method, stored, 2
 
 
 def scales(block: Any) -> float:

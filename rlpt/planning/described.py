@@ -26,10 +26,10 @@ WIDTHS = {"fp8": 1.0}  # of what an option names; bf16 or as the checkpoint says
 def described_by(text: str) -> Job:
     """Job of what `rlpt/planning/options.py` writes for verl, OpenRLHF or TRL."""
     marks = {"python -m verl.": by_verl, "python -m openrlhf.": by_openrlhf, "GRPOConfig(": by_trl}
-    found = [read for mark, read in marks.items() if mark in uncommented(text)]
-    if not found:
+    readers = [read for mark, read in marks.items() if mark in uncommented(text)]
+    if not readers:
         raise ValueError("this text starts neither verl nor OpenRLHF nor TRL")
-    return found[0](text)
+    return readers[0](text)
 
 
 def job(training: Training, engine: Engine, train: int, generate: int, two: bool, offloaded: bool) -> Job:
@@ -39,29 +39,29 @@ def job(training: Training, engine: Engine, train: int, generate: int, two: bool
 
 
 def by_verl(text: str) -> Job:
-    said: dict[str, str] = dict(re.findall(r"(?<![\w.])\+?([a-z][\w.]*)=([^\s\\]+)", uncommented(text)))
+    options: dict[str, str] = dict(re.findall(r"(?<![\w.])\+?([a-z][\w.]*)=([^\s\\]+)", uncommented(text)))
 
     def whole(name: str, default: int) -> int:
-        return int(said.get(name) or default)
+        return int(options.get(name) or default)
 
     def on(name: str, default: bool) -> bool:
-        return said.get(name, str(default)) == "True"
+        return options.get(name, str(default)) == "True"
 
     train = whole("trainer.nnodes", 1) * whole("trainer.n_gpus_per_node", 8)
-    pool = "rollout" if "rollout.nnodes" in said else ROLLOUT
+    pool = "rollout" if "rollout.nnodes" in options else ROLLOUT
     generate = whole(f"{pool}.nnodes", 0) * whole(f"{pool}.n_gpus_per_node", 8)
     two = generate > 0 and not on("actor_rollout_ref.hybrid_engine", True)
-    config, of_sequence, of_experts = ENGINES_OF_VERL[said.get("model_engine", "dp")]
+    config, of_sequence, of_experts = ENGINES_OF_VERL[options.get("model_engine", "dp")]
     megatron = config == "megatron"
     longest, shared = whole(f"{ROLLOUT}.max_model_len", 0), whole(f"{ACTOR}.{of_sequence}", 1)
-    again = said.get(f"{ACTOR}.megatron.override_transformer_config.recompute_granularity") == "full"
+    again = options.get(f"{ACTOR}.megatron.override_transformer_config.recompute_granularity") == "full"
     again = again if megatron else on("actor_rollout_ref.model.enable_gradient_checkpointing", True)
     training = Training(
         train,
         zero=1 if megatron else 3,
         ledger=memory.MEGATRON if megatron else memory.FSDP,
         reference=on(f"{ACTOR}.use_kl_loss", False),
-        critic=said.get("algorithm.adv_estimator", "gae") == "gae",
+        critic=options.get("algorithm.adv_estimator", "gae") == "gae",
         tokens=whole(f"{ACTOR}.ppo_max_token_len_per_gpu", 16384) * shared,
         length=longest,
         recompute="full" if again else "selective",
@@ -74,9 +74,9 @@ def by_verl(text: str) -> Job:
     engine = Engine(
         tensor_parallel=whole(f"{ROLLOUT}.tensor_model_parallel_size", 2),
         longest=longest,
-        hbm_share=float(said.get(f"{ROLLOUT}.gpu_memory_utilization", 0.5)),
-        weight_bytes=WIDTHS.get(said.get(f"{ROLLOUT}.quantization", "")),
-        kv_bytes=WIDTHS.get(said.get(f"{ROLLOUT}.engine_kwargs.vllm.kv_cache_dtype", ""), 2.0),
+        hbm_share=float(options.get(f"{ROLLOUT}.gpu_memory_utilization", 0.5)),
+        weight_bytes=WIDTHS.get(options.get(f"{ROLLOUT}.quantization", "")),
+        kv_bytes=WIDTHS.get(options.get(f"{ROLLOUT}.engine_kwargs.vllm.kv_cache_dtype", ""), 2.0),
         context_parallel=whole(f"{ROLLOUT}.engine_kwargs.vllm.decode_context_parallel_size", 1),
         data_parallel=whole(f"{ROLLOUT}.data_parallel_size", 1),
     )
@@ -86,23 +86,23 @@ def by_verl(text: str) -> Job:
 
 
 def by_openrlhf(text: str) -> Job:
-    said: dict[str, str] = dict(re.findall(r"--([\w.]+)(?: ([^\s\\-][^\s\\]*))?", uncommented(text)))
+    options: dict[str, str] = dict(re.findall(r"--([\w.]+)(?: ([^\s\\-][^\s\\]*))?", uncommented(text)))
 
     def whole(name: str, default: int) -> int:
-        return int(said.get(name) or default)
+        return int(options.get(name) or default)
 
     train = whole("actor.num_nodes", 1) * whole("actor.num_gpus_per_node", 8)
-    two = "train.colocate_all" not in said or "train.async_enable" in said
+    two = "train.colocate_all" not in options or "train.async_enable" in options
     longest, shared = whole("data.max_len", 2048), whole("ds.ring_attn_size", 1)
-    dynamic = "train.dynamic_batch_enable" in said
+    dynamic = "train.dynamic_batch_enable" in options
     training = Training(
         train,
         zero=whole("ds.zero_stage", 2),
-        reference=float(said.get("algo.kl.init_coef") or "0.01") > 0,
-        critic=said.get("algo.advantage.estimator", "gae") == "gae",
+        reference=float(options.get("algo.kl.init_coef") or "0.01") > 0,
+        critic=options.get("algo.advantage.estimator", "gae") == "gae",
         tokens=whole("train.max_tokens_per_gpu", 16192) * shared if dynamic else longest,
         length=longest,
-        recompute="full" if "actor.gradient_checkpointing_enable" in said else "selective",
+        recompute="full" if "actor.gradient_checkpointing_enable" in options else "selective",
         context_parallel=shared,  # its logits are there for all tokens of a micro-batch
         tensor_parallel=whole("ds.tensor_parallel_size", 1),
         by_tokens=False,  # DeepSpeed's AutoTP splits matrices alone
@@ -110,30 +110,30 @@ def by_openrlhf(text: str) -> Job:
     engine = Engine(
         tensor_parallel=whole("vllm.tensor_parallel_size", 1),
         longest=longest,
-        hbm_share=float(said.get("vllm.gpu_memory_utilization") or "0.95"),
+        hbm_share=float(options.get("vllm.gpu_memory_utilization") or "0.95"),
         weight_bytes=None,
     )
-    sleeps = "vllm.enable_sleep" in said and "ds.enable_sleep" in said
+    sleeps = "vllm.enable_sleep" in options and "ds.enable_sleep" in options
     return job(training, engine, train, whole("vllm.num_engines", 0) * engine.size, two, sleeps)
 
 
 def by_trl(text: str) -> Job:
-    said: dict[str, str] = dict(re.findall(r"(?<![\w-])(\w+)=([^\s,]+),?", uncommented(text)))
+    options: dict[str, str] = dict(re.findall(r"(?<![\w-])(\w+)=([^\s,]+),?", uncommented(text)))
     launch: dict[str, str] = dict(re.findall(r"--([\w-]+) ([\d.]+)", text))
-    train, two = int(launch.get("num_processes", 1)), "vllm_mode" not in said or "server" in said["vllm_mode"]
+    train, two = int(launch.get("num_processes", 1)), "vllm_mode" not in options or "server" in options["vllm_mode"]
 
     def value(knob: str, option: str, default: float) -> float:
-        return float((launch.get(option) if two else said.get(knob)) or default)
+        return float((launch.get(option) if two else options.get(knob)) or default)
 
     longest = int(value("vllm_max_model_length", "max-model-len", 0))
     config = re.search(r"--config_file (\S+)", text)
     training = Training(
         train,
         zero=3 if config and config[1] in ("zero3.yaml", "fsdp2.yaml") else 0,
-        reference=float(said.get("beta", 0)) > 0,
-        tokens=int(said.get("token_budget") or int(said.get("per_device_train_batch_size", 8)) * longest),
+        reference=float(options.get("beta", 0)) > 0,
+        tokens=int(options.get("token_budget") or int(options.get("per_device_train_batch_size", 8)) * longest),
         length=longest,
-        recompute="full" if said.get("gradient_checkpointing", "True") == "True" else "selective",
+        recompute="full" if options.get("gradient_checkpointing", "True") == "True" else "selective",
         logits_chunk=LOGITS_CHUNK,
     )
     engine = Engine(
@@ -143,7 +143,7 @@ def by_trl(text: str) -> Job:
         weight_bytes=None,
     )
     generate = int(launch.get("data-parallel-size", 1)) * engine.size
-    sleeps = "offload_param_device" in text and said.get("vllm_enable_sleep_mode") == "True"
+    sleeps = "offload_param_device" in text and options.get("vllm_enable_sleep_mode") == "True"
     return job(training, engine, train, generate, two, sleeps)
 
 

@@ -41,10 +41,10 @@ class Shape:
     def matrices(self) -> list[tuple[int, int]]:
         """(out, in) of the weights that every token is multiplied with."""
         queries, both = self.heads * self.head_dim, 2 * self.kv_heads * self.head_dim
-        found = [(queries + both, self.hidden), (self.hidden, queries)]
+        shapes = [(queries + both, self.hidden), (self.hidden, queries)]
         if self.intermediate:
-            found += [(self.up(self.intermediate), self.hidden), (self.hidden, self.intermediate)]
-        return [*found, (self.experts, self.hidden)] if self.experts else found
+            shapes += [(self.up(self.intermediate), self.hidden), (self.hidden, self.intermediate)]
+        return [*shapes, (self.experts, self.hidden)] if self.experts else shapes
 
     @property
     def expert(self) -> list[tuple[int, int]]:
@@ -149,11 +149,11 @@ def timed(once: Callable[[], float]) -> tuple[float, int]:
     """(median of the seconds that `once` returns, how often it was counted) after runs that are not."""
     for _ in range(WARM_UP):
         once()
-    found: list[float] = []
+    seconds: list[float] = []
     begun = perf_counter()
-    while len(found) < FEWEST or (len(found) < REPEATS and perf_counter() - begun < LIMIT):
-        found.append(once())
-    return median(found), len(found)
+    while len(seconds) < FEWEST or (len(seconds) < REPEATS and perf_counter() - begun < LIMIT):
+        seconds.append(once())
+    return median(seconds), len(seconds)
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def timings(machine: Machine, shape: Shape, sizes: Sizes) -> list[Timing]:
         weights = Weights(machine, shape)
         trained = [passes * work for work in products_work(shape, sizes.tokens)]
         cached = cache_work(shape, sizes.sequences, sizes.context)
-        found = [
+        timed = [
             Timing("weights", *seconds(weights.forward(sizes.sequences)), *products_work(shape, sizes.sequences)),
             Timing("cache", *seconds(decoding(machine, shape, sizes)), *cached),
             Timing("batch", *seconds(weights.forward(sizes.batch)), *products_work(shape, sizes.batch)),
@@ -230,7 +230,7 @@ def timings(machine: Machine, shape: Shape, sizes: Sizes) -> list[Timing]:
             Timing("host", *seconds(sending(machine)), SENT),
         ]
     flop = (1 + BACKWARD_ATTENTION) * attention_flop(shape, sizes.longest)
-    return [*found, Timing("attention", *seconds(attention(machine, shape, sizes.longest)), flop=flop)]
+    return [*timed, Timing("attention", *seconds(attention(machine, shape, sizes.longest)), flop=flop)]
 
 
 @dataclass
@@ -248,9 +248,9 @@ class Weights:
     def pairs(self, tokens: int) -> list[tuple[Any, Any]]:
         """(numbers that go in, matrix) of every product; tokens are dealt out evenly to the experts."""
         random, touched = self.machine.random, self.shape.touched(tokens)
-        found = [(random(tokens, w.shape[-1]), w) for w in self.plain]
+        multiplied = [(random(tokens, w.shape[-1]), w) for w in self.plain]
         each = max(round(tokens * self.shape.top_k / touched), 1) if touched else 0
-        return found + [(random(touched, each, w.shape[-1]), w[:touched]) for w in self.experts]
+        return multiplied + [(random(touched, each, w.shape[-1]), w[:touched]) for w in self.experts]
 
     def forward(self, tokens: int) -> Callable[[], object]:
         pairs = self.pairs(tokens)

@@ -309,10 +309,10 @@ _SWE = Published(
 
 def _v1(way: str, overlap: str, generating: int, mean: float, hours: float) -> Published:
     job = (32, 64, 8, mean, 32768, 4)  # 512 completions: tokens a second x seconds a step / tokens of a sequence
-    found: dict[str, Any] = dict(overlap=overlap, generating=generating, step=hours * 3600 / 150)
+    times: dict[str, Any] = dict(overlap=overlap, generating=generating, step=hours * 3600 / 150)
     # the page says H100 of another benchmark on it, and four nodes of this one
     return Published(
-        f"verl, 35B-A3B on 32 H100, {way}", MODELS["qwen3.5-35b-a3b"], "h100", *job, False, "verl v1", **found
+        f"verl, 35B-A3B on 32 H100, {way}", MODELS["qwen3.5-35b-a3b"], "h100", *job, False, "verl v1", **times
     )
 
 

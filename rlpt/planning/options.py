@@ -394,13 +394,13 @@ def texts(setting: Mapping[str, Any]) -> dict[str, str]:
     if unknown := set(setting) - set(TABLE) - {"plan", "on"}:
         raise ValueError(f"{', '.join(sorted(unknown))}: the quantities are {', '.join(TABLE)}")
     asked = {quantity: value for quantity, value in setting.items() if quantity in TABLE}
-    found = {}
+    by_program = {}
     for program, version in VERSIONS.items():
         written = text(program, asked)
         if "on" in setting and program not in ENGINES:
             written = refusal(program, written, asked, *setting["on"]) or written
-        found[f"{program} {version}"] = f"# {setting['plan']}\n{written}" if "plan" in setting else written
-    return found
+        by_program[f"{program} {version}"] = f"# {setting['plan']}\n{written}" if "plan" in setting else written
+    return by_program
 
 
 def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, accelerator: Accelerator) -> str:
@@ -412,18 +412,18 @@ def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, 
         return f"# {program} {VERSIONS[program]} has no option for {words}: nothing to copy"
     if INDIVISIBLE in written:
         return next(line for line in written.splitlines() if INDIVISIBLE in line)
-    found = envelope.misfits(model, accelerator, described_by(written))
-    return f"# as {program} {VERSIONS[program]} runs it this does not fit: {found[0].what}" if found else ""
+    misfits = envelope.misfits(model, accelerator, described_by(written))
+    return f"# as {program} {VERSIONS[program]} runs it this does not fit: {misfits[0].what}" if misfits else ""
 
 
 def text(program: str, setting: Mapping[str, Any]) -> str:
     asked = [quantity for quantity in (SERVING if program in ENGINES else TABLE) if quantity in setting]
-    said = {quantity: option(program, quantity, setting) for quantity in asked}
-    notes = [f"# {program} has no option for {described_quantity(q, setting)}" for q in asked if said[q] is None]
-    notes += [words for words in said.values() if words and words.startswith("#")]
+    lines = {quantity: option(program, quantity, setting) for quantity in asked}
+    notes = [f"# {program} has no option for {described_quantity(q, setting)}" for q in asked if lines[q] is None]
+    notes += [words for words in lines.values() if words and words.startswith("#")]
     if program in ENGINES and len(asked) < len(setting):
         notes.append("# the rest is the trainer's")
-    options = [words for words in said.values() if words and not words.startswith("#")]
+    options = [words for words in lines.values() if words and not words.startswith("#")]
     if program == "verl":
         notes.append(LEFT_IN_VERL)
         notes += [TURNS_IN_VERL] if "turns" in setting else []

@@ -145,14 +145,14 @@ class Scenario:
         )
         placement = "two pools" if self.placement == "two pools" else envelope.PLACEMENTS[0]
         asked = envelope.Job(self.gpus, training, engine, placement, self.share)
-        found, _ = envelope.parts(self.model, self.accelerator, asked)
-        assert found is not None, "a scenario generates"
+        engines, _ = envelope.parts(self.model, self.accelerator, asked)
+        assert engines is not None, "a scenario generates"
         auto = engine.data_parallel == engine.pipeline == engine.context_parallel == 1
-        if found.tensor_parallel is None and auto and (wide := layouts_of(self, found.pool)):
+        if engines.tensor_parallel is None and auto and (wide := layouts_of(self, engines.pool)):
             return laid_out(self, wide[0].layout).job  # no server holds it: several do
-        if self.context_parallel == 0 and found.tensor_parallel in self.model.tp_sizes():
-            copies = found.group // self.model.shards_by_head(found.group)
-            return laid_out(self, replace(layouts.layout_of(found), context_parallel=copies)).job
+        if self.context_parallel == 0 and engines.tensor_parallel in self.model.tp_sizes():
+            copies = engines.group // self.model.shards_by_head(engines.group)
+            return laid_out(self, replace(layouts.layout_of(engines), context_parallel=copies)).job
         return asked
 
     @cached_property
@@ -228,8 +228,8 @@ def calibrated(s: Scenario, seconds: Mapping[str, float], on: Scenario | None = 
     ValueError of one sentence where that job is impossible or its seconds contradict.
     """
     job = without_price(on or s)
-    if found := impossible(job):
-        raise ValueError(f"the job that was timed does not fit: {found[0].what}")
+    if unfit := impossible(job):
+        raise ValueError(f"the job that was timed does not fit: {unfit[0].what}")
     return replace(s, calibration=calibration.calibration(job, formulas(job), job.overlap, seconds))
 
 
@@ -254,16 +254,16 @@ def attained_mfu(known: Calibration) -> float:
 
 def impossible(s: Scenario) -> list[memory.Misfit]:
     """The same of what was not timed."""
-    found = memory.fits(s.model, s.accelerator, efficiency=s.efficiency)
+    unfit = memory.fits(s.model, s.accelerator, efficiency=s.efficiency)
     if s.model.positions and s.longest > s.model.positions:
         what = f"{s.longest:,} tokens a sequence: {s.model.name} has {s.model.positions:,} positions"
-        found.append(memory.Misfit(what, s.longest, s.model.positions, "Shorter sequences.", "positions"))
+        unfit.append(memory.Misfit(what, s.longest, s.model.positions, "Shorter sequences.", "positions"))
     if s.turns > 1 and s.kept == OFFLOAD and not s.accelerator.host_gb_per_second:
         what = f"a cache that is offloaded while a tool runs: how fast {s.accelerator.name} moves it is not known"
-        found.append(memory.Misfit(what, 1.001, 1.0, "A cache that is held.", "input"))
-    found = found or envelope.misfits(s.model, s.accelerator, s.job) or beyond_the_host(s)
-    if found:
-        return found
+        unfit.append(memory.Misfit(what, 1.001, 1.0, "A cache that is held.", "input"))
+    unfit = unfit or envelope.misfits(s.model, s.accelerator, s.job) or beyond_the_host(s)
+    if unfit:
+        return unfit
     if s.updates > s.prompts:
         prompts = "one prompt" if s.prompts == 1 else f"{s.prompts:,} prompts"
         left = s.updates - s.prompts
@@ -375,10 +375,10 @@ def generated(s: Scenario) -> tuple[float, float]:
     engine, completions = replace(s.engine, gpus=None), ceil(s.ahead * s.completions)
     pool = s.model, s.accelerator, s.engine.pool, completions, s.law, s.efficiency
     if s.turns > 1:
-        found = turns.generation_seconds(*pool, engine, s.session, s.room, s.slots)
+        seconds_and_share = turns.generation_seconds(*pool, engine, s.session, s.room, s.slots)
     else:
-        found = step.generation_seconds(*pool, s.prompt, s.samples, engine, s.room)
-    return found[0] / s.ahead, found[1] / s.ahead
+        seconds_and_share = step.generation_seconds(*pool, s.prompt, s.samples, engine, s.room)
+    return seconds_and_share[0] / s.ahead, seconds_and_share[1] / s.ahead
 
 
 def at_once(s: Scenario, bound: float) -> turns.Steady:
@@ -465,8 +465,8 @@ class Plan:
 
 def plan(s: Scenario) -> Plan:
     """The answers for a scenario in which nothing is impossible, -> Plan; ValueError otherwise."""
-    if found := misfits(s):
-        raise ValueError(f"This job does not fit: {found[0].what}.")
+    if unfit := misfits(s):
+        raise ValueError(f"This job does not fit: {unfit[0].what}.")
     engine, expected, far = s.engine, roles(s), spread(s)
     return Plan(
         s,
@@ -664,8 +664,8 @@ def split(s: Scenario, generating: int) -> str:
 def engines_of(engine: Engine) -> str:
     """For instance "engines of 4 GPUs", or "engines of 16 GPUs (TP 8, PP 2)"."""
     plain = engine.size == engine.group and engine.context_parallel == 1
-    said = "" if plain else f" ({layouts.layout_of(engine).words})"
-    return f"engines of {counted(engine.size, 'GPU')}{said}"
+    in_words = "" if plain else f" ({layouts.layout_of(engine).words})"
+    return f"engines of {counted(engine.size, 'GPU')}{in_words}"
 
 
 def trainer_words(s: Scenario) -> str:
@@ -821,29 +821,29 @@ def balanced(s: Scenario) -> Iterator[Scenario]:
 
 
 def waits_for_training(s: Scenario) -> bool:
-    found = roles(s)
-    return found.log_probs + found.train >= step.seconds(found, "rollout", s.overlap)
+    times = roles(s)
+    return times.log_probs + times.train >= step.seconds(times, "rollout", s.overlap)
 
 
 def moves(s: Scenario, there: Scenario) -> str:
     """What of the arrangement differs, in words."""
     same = layouts.layout_of(there.engine) == layouts.layout_of(s.engine)
-    said = [] if same else [engines_of(there.engine)]
-    said += [KEPT[there.kept]] if there.kept != s.kept else []
-    said += [KEEPING[there.recompute]] if there.recompute != s.recompute else []
-    said += [f"ZeRO {there.zero}"] if there.zero != s.zero else []
+    moves_in_words = [] if same else [engines_of(there.engine)]
+    moves_in_words += [KEPT[there.kept]] if there.kept != s.kept else []
+    moves_in_words += [KEEPING[there.recompute]] if there.recompute != s.recompute else []
+    moves_in_words += [f"ZeRO {there.zero}"] if there.zero != s.zero else []
     stages = there.training_stages
-    said += [f"{counted(stages, 'stage')} of the trainer"] if stages != s.training_stages else []
+    moves_in_words += [f"{counted(stages, 'stage')} of the trainer"] if stages != s.training_stages else []
     for now, then, words in (
         (s.training_tensor, there.training_tensor, "{} trainer {} a layer"),
         (s.training_parallel, there.training_parallel, "{} trainer {} a sequence"),
         (s.dealt, there.dealt, "experts over {} trainer {}"),
     ):
-        said += [words.format(then, plural(then, "GPU"))] if now != then else []
+        moves_in_words += [words.format(then, plural(then, "GPU"))] if now != then else []
     generating = envelope.pools(there.job)[0]
     if there.placement == "two pools" and generating != envelope.pools(s.job)[0]:
-        said.append(split(there, generating))
-    return ", ".join(said)
+        moves_in_words.append(split(there, generating))
+    return ", ".join(moves_in_words)
 
 
 def best_changes(s: Scenario, n: int = 4) -> list[Change]:

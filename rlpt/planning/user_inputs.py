@@ -118,25 +118,25 @@ def model(text: str) -> tuple[Model, str, str]:
         whole = "paste the whole of a model's config.json, from { to }"
         raise ValueError(f"This is no config, {where}; {whole}.") from None
     try:
-        found, unread = model_from_config(config, "custom", "your model")
+        described, unread = model_from_config(config, "custom", "your model")
     except (ValueError, OverflowError) as refusal:
         raise ValueError(f"Not a model: {refusal}. Valid is a language model's config.json.") from None
-    if not SMALLEST <= found.params() <= LARGEST:
+    if not SMALLEST <= described.params() <= LARGEST:
         raise ValueError(
-            f"{found.params():,.0f} parameters: that is no language model. Valid are a million to 100 trillion."
+            f"{described.params():,.0f} parameters: that is no language model. Valid are a million to 100 trillion."
         )
-    billions = found.params() / 1e9
+    billions = described.params() / 1e9
     size = f"{billions:,.0f}" if billions >= 100 else f"{billions:.3g}"
-    said = f"{size} billion parameters in {found.layers} layers, in place of the model above."
+    note = f"{size} billion parameters in {described.layers} layers, in place of the model above."
     if any(isinstance(config.get(key), dict) for key in ("vision_config", "audio_config")):
-        said += " That is the text part: towers are left out."
-    if found.quantized:
-        stored = f"{found.stored_bytes() / 1e9:,.3g}"
-        said += f" Stored as {found.quantized.method}, {stored} GB: a plan's engines hold that, training bf16."
+        note += " That is the text part: towers are left out."
+    if described.quantized:
+        stored = f"{described.stored_bytes() / 1e9:,.3g}"
+        note += f" Stored as {described.quantized.method}, {stored} GB: a plan's engines hold that, training bf16."
     if unread:
         named = ", ".join(key[:40] for key in unread[:6])
-        said += f" Not read: {named}{' and others' if len(unread) > 6 else ''}."
-    return found, json.dumps(shortest(config, found), separators=(",", ":")), said
+        note += f" Not read: {named}{' and others' if len(unread) > 6 else ''}."
+    return described, json.dumps(shortest(config, described), separators=(",", ":")), note
 
 
 def no_number(word: str) -> NoReturn:
@@ -190,8 +190,8 @@ class Timed(NamedTuple):
 def timed(text: str) -> tuple[Timed, str, str]:
     """(Timed, text, sentence)."""
     n, short = quantities(text, TIMED, TIMED_NEEDS, TIMED_ELSE, TIMED_EXAMPLE)
-    said = "The efficiencies above give way to the one that your iteration shows."
-    return Timed(n["sequences"], n["context"], n["milliseconds"] / 1000, int(n["gpus"])), short, said
+    note = "The efficiencies above give way to the one that your iteration shows."
+    return Timed(n["sequences"], n["context"], n["milliseconds"] / 1000, int(n["gpus"])), short, note
 
 
 class Measured(NamedTuple):
@@ -204,7 +204,7 @@ class Measured(NamedTuple):
 def measured(text: str) -> tuple[Measured, str, str]:
     """(Measured, text, sentence) of words such as "step=342.7 update=120 gpus=64", in any order."""
     text = re.sub(r"\s*[=:]\s*", "=", re.sub(r"(?<=\d) ?s(?![\w=])", "", text))
-    found: dict[str, float] = {}
+    timed: dict[str, float] = {}
     job: dict[str, Any] = {}
     words: list[str] = []
     for part in filter(None, re.split(rf"{BETWEEN}|\s+", text)):
@@ -215,22 +215,22 @@ def measured(text: str) -> tuple[Measured, str, str]:
                 f"“{part[:40]}” is not understood; valid is for example: {MEASURED_EXAMPLE}. Times are "
                 f"{', '.join(TIMES)}; a job is {', '.join(JOB)}."
             )
-        if name in found or name in [word.partition("=")[0] for word in words]:
+        if name in timed or name in [word.partition("=")[0] for word in words]:
             raise ValueError(f"“{part[:40]}” is said twice; valid is for example: {MEASURED_EXAMPLE}.")
         if name in TIMES:
-            found[name] = within(part, value, SHORTEST, FOREVER)
-            words.append(f"{name}={found[name]!r}".removesuffix(".0"))
+            timed[name] = within(part, value, SHORTEST, FOREVER)
+            words.append(f"{name}={timed[name]!r}".removesuffix(".0"))
         else:
             field, allowed = JOB[name]
             job[field] = of_job(part, value, allowed)
             words.append(f"{name}={value.lower()}")
-    if not found:
+    if not timed:
         raise ValueError(f"No time is said; valid is for example: {MEASURED_EXAMPLE}.")
-    times = ", ".join(f"{name} {seconds:.12g} s" for name, seconds in found.items())
+    times = ", ".join(f"{name} {seconds:.12g} s" for name, seconds in timed.items())
     where = (
         f"on the job with {' '.join(word for word in words if word.partition('=')[0] in JOB)}" if job else "on this job"
     )
-    return Measured(found, job), " ".join(words), f"Timed {where}: {times}."
+    return Measured(timed, job), " ".join(words), f"Timed {where}: {times}."
 
 
 def within(part: str, text: str, least: float, most: float) -> float:
@@ -259,21 +259,21 @@ def quantities(
     text: str, words: Quantities, needs: Sequence[str], otherwise: Mapping[str, float], example: str
 ) -> tuple[dict[str, float], str]:
     """({name: number}, text) of parts such as "80 GB", in any order, separated by commas or lines."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in re.split(BETWEEN, text))):
         read = {name: re.fullmatch(form, part, re.IGNORECASE) for name, (form, *_) in words.items()}
         name, match = next(((name, match) for name, match in read.items() if match), ("", None))
-        if match is None or name in found:
+        if match is None or name in values:
             again = "is said twice" if match else "is not understood"
             raise ValueError(f"“{part[:40]}” {again}; valid is for example: {example}.")
         value, (_, least, most, form) = number(match[1]), words[name]
         if not least <= value <= most:
             raise ValueError(f"“{part[:40]}” is out of range: {form.format(least)} to {form.format(most)}.")
-        found[name] = value
-    if missing := [name for name in needs if name not in found]:
+        values[name] = value
+    if missing := [name for name in needs if name not in values]:
         raise ValueError(f"The {missing[0]} is missing; valid is for example: {example}.")
-    return {**otherwise, **found}, ", ".join(
-        form.format(found[name]) for name, (*_, form) in words.items() if name in found
+    return {**otherwise, **values}, ", ".join(
+        form.format(values[name]) for name, (*_, form) in words.items() if name in values
     )
 
 
@@ -314,13 +314,13 @@ def words_of(text: str) -> list[str]:
 
 def numbers_of(words: Sequence[str]) -> np.ndarray:
     try:
-        found = np.array([float(word) for word in words])
-        wrong = None if ((found >= 1) & (found <= LONGEST)).all() else next(w for w in words if not is_number(w))
+        lengths = np.array([float(word) for word in words])
+        wrong = None if ((lengths >= 1) & (lengths <= LONGEST)).all() else next(w for w in words if not is_number(w))
     except ValueError:
         wrong = next(word for word in words if not is_number(word))
     if wrong is not None:
         raise ValueError(f"“{wrong[:40]}” is no number of tokens from 1 to {LONGEST:,}.")
-    return found
+    return lengths
 
 
 def law_of(numbers: np.ndarray) -> tuple[Law, str, str]:
@@ -335,8 +335,8 @@ def law_of(numbers: np.ndarray) -> tuple[Law, str, str]:
         raise ValueError(f"Quantiles rise: p50, then p90 and p99, and the longest cuts them: {LENGTHS_EXAMPLE}.")
     p50, p90, p99, longest = (max(round(float(n)), 1) for n in four)
     of = f"{n:,} lengths: " if n != FEW else ""
-    said = f"{of}median {p50:,}, 90 % {p90:,}, 99 % {p99:,}, longest {longest:,} tokens, in place of the knobs."
-    return Law(p50, p90, p99, longest), f"{p50} {p90} {p99} {longest}", said
+    note = f"{of}median {p50:,}, 90 % {p90:,}, 99 % {p99:,}, longest {longest:,} tokens, in place of the knobs."
+    return Law(p50, p90, p99, longest), f"{p50} {p90} {p99} {longest}", note
 
 
 def is_number(word: str) -> bool:

@@ -77,14 +77,14 @@ def predicted(row: measured.Published) -> dict[str, float]:
 @cache
 def compared() -> tuple[Compared, ...]:
     """Every time that was published and is no input, row by row."""
-    found = []
+    rows = []
     for row in measured.PUBLISHED:
         by_model = predicted(row) if row.computed else {}
         for role in ("step", "generate", "log_probs", "update"):
             seconds = getattr(row, role)
             if seconds and by_model and not (role == "update" and row.length_from_update):
-                found.append(Compared(row, role, seconds, by_model[role]))
-    return tuple(found)
+                rows.append(Compared(row, role, seconds, by_model[role]))
+    return tuple(rows)
 
 
 def steps() -> list[Compared]:
@@ -118,12 +118,12 @@ def pairs(differ: str, releases: tuple[str, ...] = BEFORE) -> list[Pair]:
     placement.
     """
     named = {c.row.name: c for c in steps() if c.row.source in releases}
-    found = []
+    pairs_of_rows = []
     for one in named.values():
         apart = one.row.overlap == "one-off"
         if (differ == "placement" and not apart) or (differ == "chip" and one.row.accelerator == "h100"):
-            found += [Pair(one, other) for other in named.values() if like(one.row, other.row, differ)]
-    return found
+            pairs_of_rows += [Pair(one, other) for other in named.values() if like(one.row, other.row, differ)]
+    return pairs_of_rows
 
 
 def like(one: measured.Published, other: measured.Published, differ: str) -> bool:

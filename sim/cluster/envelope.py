@@ -98,9 +98,9 @@ def misfits(model: Model, accelerator: Accelerator, job: Job) -> list[Misfit]:
     if job.engine and job.placement == "two pools" and job.gpus < 2:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.", "layout")]
     engine, training = parts(model, accelerator, job)
-    found = memory.fits(model, accelerator, engine, training, shared=job.placement == "in turn, resident")
-    if found:
-        return found
+    misfits_of_memory = memory.fits(model, accelerator, engine, training, shared=job.placement == "in turn, resident")
+    if misfits_of_memory:
+        return misfits_of_memory
     has = (1 - memory.RESERVE) * accelerator.hbm_bytes / 1e9
     moments = envelope(model, accelerator, job)
     for moment in ("score", "sync"):

@@ -142,23 +142,23 @@ def surfaces(
     return [Surface(name, share, max(s, 1.0), w) for name, (share, s), w in zip(SURFACES, pairs, weeks)]
 
 
-def bought(found: list[Surface], names: Sequence[str]) -> tuple[list[float], list[Surface]]:
+def bought(steps_in_order: list[Surface], names: Sequence[str]) -> tuple[list[float], list[Surface]]:
     """What is left of the step after each purchase, and the surfaces with the shares that they then have."""
     left, steps = 1.0, [1.0]
     for name in names:
-        one = next(s for s in found if s.name == name)
+        one = next(s for s in steps_in_order if s.name == name)
         left -= one.gain * left
         new = 1 - one.gain
-        found = [
+        steps_in_order = [
             replace(
                 s,
                 share=(s.share / s.speedup if s.name == name else s.share) / new,
                 speedup=1.0 if s.name == name else s.speedup,
             )
-            for s in found
+            for s in steps_in_order
         ]
         steps.append(left)
-    return steps, found
+    return steps, steps_in_order
 
 
 def ranked(found: list[Surface]) -> list[str]:

@@ -144,12 +144,12 @@ class BlockAllocator:
 
     def find(self, tags: Iterable[Hashable]) -> list[int]:
         """The blocks that hold the first of these tags, as far as they are all there."""
-        found = []
+        blocks = []
         for tag in tags:
             if tag not in self.tagged:
                 break
-            found.append(self.tagged[tag])
-        return found
+            blocks.append(self.tagged[tag])
+        return blocks
 
     def claim(self, sequence: Hashable, blocks: Sequence[int]) -> None:
         """A new sequence begins with these blocks, full ones, which may be free or in other tables."""

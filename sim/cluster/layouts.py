@@ -307,7 +307,7 @@ def best(
     first, when `completions` are dealt out over it; () where none does. Of equal ones the smaller comes first.
     """
     alone = replace(work, context=longest, prompt=0, siblings=1)
-    found = [
+    candidates = [
         laid(model, accelerator, layout, completions / used(layout, gpus), work, efficiency)
         for layout in layouts(model, gpus)
         if room(model, accelerator, layout, alone) >= layout.data_parallel
@@ -316,7 +316,7 @@ def best(
     def rate(at: Laid) -> float:
         return at.tokens_per_second_and_gpu * used(at.layout, gpus) / gpus
 
-    return tuple(sorted(found, key=lambda at: (-np.round(rate(at), 6), at.layout.gpus)))
+    return tuple(sorted(candidates, key=lambda at: (-np.round(rate(at), 6), at.layout.gpus)))
 
 
 def used(layout: Layout, gpus: int) -> int:

@@ -434,8 +434,8 @@ def uncut(model: Model, engine: Engine, tp: int) -> list[Misfit]:
 
 
 def training_misfits(model: Model, accelerator: Accelerator, training: Training) -> list[Misfit]:
-    if found := layout_misfits(model, accelerator, training):
-        return found
+    if of_layout := layout_misfits(model, accelerator, training):
+        return of_layout
     parts = training_bytes(model, training)
     needs, has = sum(parts.values()) / 1e9, (1 - RESERVE) * accelerator.hbm_bytes / 1e9
     if needs <= has:

@@ -71,8 +71,8 @@ def environment_bytes(completions: int, prompt: int, length: float, turns: int =
     """Texts between the engines and the environment. A session keeps what it was told; without one each turn sends the
     whole text so far, P + L t/T at turn t of T.
     """
-    told = prompt + length if sessions else turns * prompt + length * (turns + 1) / 2
-    return TEXT_BYTES * completions * told
+    tokens = prompt + length if sessions else turns * prompt + length * (turns + 1) / 2
+    return TEXT_BYTES * completions * tokens
 
 
 def environment_messages(completions: int, turns: int = 1) -> int:

@@ -26,8 +26,8 @@ def critic(value, shrink, offset):
     """What a critic makes of the values before the end: its mean is right and what it tells apart is `shrink` too
     little, 0 for a perfect one and 1 for one that says the same everywhere; then `offset` is added.
     """
-    said = value[0, 0] + (1 - shrink) * (value - value[0, 0]) + offset
-    return np.concatenate([said[:-1], value[-1:]])
+    opinion = value[0, 0] + (1 - shrink) * (value - value[0, 0]) + offset
+    return np.concatenate([opinion[:-1], value[-1:]])
 
 
 def completions(length):
@@ -39,10 +39,10 @@ def gradients(length, p, need, lam, shrink=0.0, offset=0.0):
     """(the gradient of θ that each completion gives, (2^L,); the probability of each): Σ_t A_t (good_t − p)."""
     good = completions(length)
     before = np.cumsum(good, axis=1) - good
-    said = critic(chain_value(length, p, need), shrink, offset)[np.arange(length), before]
+    values = critic(chain_value(length, p, need), shrink, offset)[np.arange(length), before]
     reward = np.zeros(good.shape)
     reward[:, -1] = good.sum(axis=1) >= need
-    advantage, _ = gae(reward, said, np.ones(good.shape), 1.0, lam)
+    advantage, _ = gae(reward, values, np.ones(good.shape), 1.0, lam)
     return (advantage * (good - p)).sum(axis=1), np.prod(np.where(good, p, 1 - p), axis=1)
 
 

@@ -56,8 +56,8 @@ def at_distance(ref, reward, kl_nats):
     low, high = np.log(DEAREST)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        policy, there = tilt(ref, reward, np.exp(middle))
-        low, high = (middle, high) if there > kl_nats else (low, middle)
+        policy, distance = tilt(ref, reward, np.exp(middle))
+        low, high = (middle, high) if distance > kl_nats else (low, middle)
     return policy
 
 

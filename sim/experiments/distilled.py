@@ -176,7 +176,7 @@ class Written:
 def written(policy, teacher, prompts, rng):
     """One text to each of prompts (P,)."""
     batch = stages.sampled(policy, prompts, 1, rng)
-    found = []
+    completions = []
     for i in range(len(prompts)):
         own = batch.response_mask[i] > 0
         context = tinylm.contexts(batch.prompt[i : i + 1], batch.tokens[i : i + 1])[0][own]
@@ -184,8 +184,8 @@ def written(policy, teacher, prompts, rng):
         at, wanted = np.arange(len(token)), teacher_logp.argmax(axis=1)
         grade = distillation.drawn(logp, teacher_logp)[at, token]
         row = (token, wanted, grade, np.exp(logp[at, wanted]))
-        found.append(Written(*(tuple(column.tolist()) for column in row), bool(batch.accuracy[i] > 0)))
-    return found
+        completions.append(Written(*(tuple(column.tolist()) for column in row), bool(batch.accuracy[i] > 0)))
+    return completions
 
 
 # One student and two specialists: sums of two digits and of four
@@ -263,8 +263,8 @@ def made(name):
 
 @cache
 def stored(name):
-    with np.load(files("sim.experiments") / "data" / f"distilled_{name}.npz") as found:
-        return path.with_params({key: found[key] for key in found.files})
+    with np.load(files("sim.experiments") / "data" / f"distilled_{name}.npz") as arrays:
+        return path.with_params({key: arrays[key] for key in arrays.files})
 
 
 if __name__ == "__main__":

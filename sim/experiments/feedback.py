@@ -141,9 +141,9 @@ class Look:
 
 def run(judge, kl, alike, flip, seed) -> Iterator[Look]:
     """A Look after each of SEEDS draws of pairs and labels."""
-    found = []
+    measured = []
     for draw in range(SEEDS * seed, SEEDS * (seed + 1)):
         people = [of_people(n, draw, kl, alike, flip).wins for n in SIZES]
         judged = [of_judge(n, draw, kl, alike, judge) for n in SIZES]
-        found.append((people, [one.wins for one in judged], [one.style for one in judged]))
-        yield Look(*np.moveaxis(np.array(found), 0, 1))
+        measured.append((people, [one.wins for one in judged], [one.style for one in judged]))
+        yield Look(*np.moveaxis(np.array(measured), 0, 1))

@@ -48,11 +48,11 @@ def by_reward(shape_reward):
 
 def rounds(kept, groups):
     """The groups of each round, as ranges: a round draws as many as are missing of a batch."""
-    found, first, missing = [], 0, groups
+    rounds_of_groups, first, missing = [], 0, groups
     while first < len(kept):
-        found.append(range(first, first + missing))
+        rounds_of_groups.append(range(first, first + missing))
         first, missing = first + missing, missing - int(kept[first : first + missing].sum())
-    return found
+    return rounds_of_groups
 
 
 def for_nothing(completions, pass_rate, batch):

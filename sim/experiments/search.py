@@ -87,20 +87,20 @@ def beam(tree, W, M, how, rng):
     P = len(tree.prior)
     rows = np.arange(P)[:, None]
     kept, scores = np.zeros((P, 1), np.int64), np.zeros((P, 1, 0))  # nodes, and the step scores on the way to them
-    there = np.ones((P, 1), bool)  # fewer than W may be left once those drawn twice are one
+    alive = np.ones((P, 1), bool)  # fewer than W may be left once those drawn twice are one
     made = np.zeros((P, NODES), bool)
     for level in range(DEPTH):
         draws = M if level else W * M
         children = below(kept)  # (P, kept, 3)
         up_to = np.cumsum(tree.prior[rows[..., None], children], axis=2)
         branch = (rng.random((P, kept.shape[1], draws))[..., None] > up_to[:, :, None, :-1]).sum(axis=3)
-        drawn = (branch[..., None] == np.arange(BRANCHES)).any(axis=2) & there[..., None]  # (P, kept, 3)
+        drawn = (branch[..., None] == np.arange(BRANCHES)).any(axis=2) & alive[..., None]  # (P, kept, 3)
         children, drawn = children.reshape(P, -1), drawn.reshape(P, -1)
         made[rows, children] |= drawn
         paths = np.repeat(scores, BRANCHES, axis=1)
         paths = np.concatenate([paths, tree.prm[rows, children][..., None]], axis=2)
         best = np.argsort(-np.where(drawn, chain_score(paths, how), -np.inf), axis=1, kind="stable")[:, :W]
-        kept, scores, there = children[rows, best], paths[rows, best], drawn[rows, best]
+        kept, scores, alive = children[rows, best], paths[rows, best], drawn[rows, best]
     return Found(kept[:, 0] - OFFSETS[DEPTH], made)
 
 

@@ -60,16 +60,16 @@ def drawn(logits, filler, rng):
 
 def outlook(logits):
     """(share solved, mean steps) of a policy, exactly: the chance of each amount of work, step by step."""
-    pi, there = bandit.softmax(logits), np.eye(NEED + 1)[0]
+    pi, at_steps = bandit.softmax(logits), np.eye(NEED + 1)[0]
     solved = steps = 0.0
     for _ in range(H):
-        solved += there[NEED] * pi[NEED, FINISH]
-        writing = there * (1 - pi[:, FINISH])
+        solved += at_steps[NEED] * pi[NEED, FINISH]
+        writing = at_steps * (1 - pi[:, FINISH])
         steps += writing.sum()
-        worked = there * pi[:, WORK]
-        there = writing - worked
-        there[1:] += worked[:-1]
-        there[NEED] += worked[NEED]
+        worked = at_steps * pi[:, WORK]
+        at_steps = writing - worked
+        at_steps[1:] += worked[:-1]
+        at_steps[NEED] += worked[NEED]
     return float(solved), float(steps)
 
 
@@ -100,9 +100,9 @@ def slope(logits, batch, G):
     at = batch.works[:, :-1]
     one_hot = (batch.actions[..., None] == np.arange(3)) * 1.0
     push = advantage[..., None] * (one_hot - bandit.softmax(logits)[at])
-    found = np.zeros(logits.shape)
-    np.add.at(found, at.ravel(), push.reshape(-1, 3))
-    return found / len(G)
+    gradient = np.zeros(logits.shape)
+    np.add.at(gradient, at.ravel(), push.reshape(-1, 3))
+    return gradient / len(G)
 
 
 def train(form, rng, optimizer, filler=0.95, less=0.0, updates=UPDATES):

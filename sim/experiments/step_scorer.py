@@ -52,10 +52,10 @@ def first(flawed):
 def first_errors(prob, soundness, threshold):
     """How well the first step scored below the threshold is the first that is flawed."""
     L = soundness.shape[1]
-    said, true = first(prob < threshold), first(~soundness)
+    predicted, true = first(prob < threshold), first(~soundness)
     clean = true == L
-    found, passed = float((said == true)[~clean].mean()), float((said == L)[clean].mean())
-    return Scored(threshold, 2 * found * passed / (found + passed) if found + passed else 0.0, found, passed)
+    recall, passed = float((predicted == true)[~clean].mean()), float((predicted == L)[clean].mean())
+    return Scored(threshold, 2 * recall * passed / (recall + passed) if recall + passed else 0.0, recall, passed)
 
 
 def best_threshold(prob, soundness):

@@ -36,8 +36,8 @@ def shifted(own, valid, shift):
     many. A row that would be empty keeps its own: a mean over no token is none.
     """
     place = np.arange(own.shape[1]) - shift
-    there = (place >= 0) & (place < own.shape[1])
-    moved = np.where(there, own[:, np.where(there, place, 0)], 0.0) * valid
+    inside = (place >= 0) & (place < own.shape[1])
+    moved = np.where(inside, own[:, np.where(inside, place, 0)], 0.0) * valid
     return np.where(moved.any(axis=1, keepdims=True), moved, own)
 
 

@@ -74,15 +74,15 @@ def unpacked(data, configuration):
         raise Refused("it is cut off or damaged: its check sum is another one")
     try:
         with np.load(io.BytesIO(body), allow_pickle=False) as stored:
-            found = json.loads(stored["text"].tobytes())
+            state = json.loads(stored["text"].tobytes())
             arrays = [stored[f"arr_{i}"] for i in range(len(stored.files) - 1)]
     except (BadZipFile, ValueError, KeyError):
         raise Refused("it is no checkpoint of this program") from None
-    other = [name for name in configuration if found["configuration"].get(name) != configuration[name]]
+    other = [name for name in configuration if state["configuration"].get(name) != configuration[name]]
     if other:
         was, now = (
             ", ".join(f"{name} {'not set' if kept.get(name) is None else kept[name]}" for name in other)
-            for kept in (found["configuration"], configuration)
+            for kept in (state["configuration"], configuration)
         )
         raise Refused(f"it is of a run with {was}, and this one has {now}")
 
@@ -91,7 +91,7 @@ def unpacked(data, configuration):
             return arrays[node["array"]] if node.keys() == {"array"} else {n: whole(each) for n, each in node.items()}
         return [whole(each) for each in node] if isinstance(node, list) else node
 
-    return whole(found["tree"])
+    return whole(state["tree"])
 
 
 def digest(data):

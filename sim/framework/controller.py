@@ -156,11 +156,11 @@ class Controller:
         return join(kept) if kept else None, join(seen), len(seen)
 
     def exact(self, before):
-        found = dict(self.task.exact(self.trainer.policy))
+        quantities = dict(self.task.exact(self.trainer.policy))
         if hasattr(self.task, "exact_kl"):
-            found["kl_step"] = self.task.exact_kl(before, self.trainer.policy)
-            found["kl_reference"] = self.task.exact_kl(self.trainer.policy, self.start)
-        return found
+            quantities["kl_step"] = self.task.exact_kl(before, self.trainer.policy)
+            quantities["kl_reference"] = self.task.exact_kl(self.trainer.policy, self.start)
+        return quantities
 
     def frame(self, step, batch, seen, live, metrics, lag, exact):
         log_ratio = np.clip(metrics.get("log_ratio", np.zeros(0)), LOG_RATIO_EDGES[0], LOG_RATIO_EDGES[-1])

@@ -18,7 +18,7 @@ def row(frame, batch):
     Where every group was rejected, `batch` is None and only what was sampled is there; without a reference there is no
     kl.
     """
-    found = {
+    metrics = {
         "step": frame.step + 1,
         "reward": frame.reward,
         "rewards/score/mean": frame.reward,  # TRL writes a column for each reward function: here it is the one
@@ -28,7 +28,7 @@ def row(frame, batch):
     }
     if batch is not None:
         groups = batch.reward.reshape(-1, batch.K)
-        found |= {
+        metrics |= {
             "loss": frame.loss,
             "grad_norm": frame.grad_norm,
             "entropy": frame.token_entropy,
@@ -39,8 +39,8 @@ def row(frame, batch):
             "completions/clipped_ratio": 1 - batch.finished.mean(),
         }
         if batch.ref_logp is not None:
-            found["kl"] = frame.kl_logged
-    return {name: plain(value) for name, value in found.items()}
+            metrics["kl"] = frame.kl_logged
+    return {name: plain(value) for name, value in metrics.items()}
 
 
 def evaluation(found):

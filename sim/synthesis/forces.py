@@ -125,7 +125,7 @@ def effort(source, baseline, anchored, samples=16, foreseen=0.0, assumed=ASSUMED
 def options():
     """The recipes that differ: [(source without a verifier or None for dropped, source with one)]. `checked` is the
     same as `unchecked` where the verifiers are not used."""
-    found = []
+    sources = []
     for baseline in BASELINES:
 
         def anchors(name):
@@ -134,8 +134,8 @@ def options():
         scored = [Source(name, baseline, on) for name in LEARNED for on in anchors(name)]
         verifier = Source("verifier", baseline, False)
         pairs = Source("pairs", "group", False)
-        found += [(one, verifier) for one in (None, pairs, *scored)] + [(one, one) for one in scored]
-    return [(pairs, pairs), *found]
+        sources += [(one, verifier) for one in (None, pairs, *scored)] + [(one, one) for one in scored]
+    return [(pairs, pairs), *sources]
 
 
 def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
@@ -145,7 +145,7 @@ def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
     `checkable` is the share of prompts that have a verifier. Both sources share one policy and come one after the
     other, so the larger of their memories counts.
     """
-    held = {}
+    solutions = {}
     for unchecked, checked in options():
         dropped = 0.0 if unchecked else 1 - checkable
         if checkable == 0 and (checked is None or unchecked != checked):
@@ -165,8 +165,8 @@ def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
         by_taste = effort_of(one) if one else assumed.dropped * (checkable < 1)
         total = (1 - checkable) * by_taste + checkable * effort_of(other)
         if total < float("inf"):
-            held[one, other] = Solution(total, needs, one, other, dropped)
-    return sorted(held.values(), key=lambda s: (float(f"{s.compute:.12g}"), s.unanchored, s.memory, name(s)))
+            solutions[one, other] = Solution(total, needs, one, other, dropped)
+    return sorted(solutions.values(), key=lambda s: (float(f"{s.compute:.12g}"), s.unanchored, s.memory, name(s)))
 
 
 def name(solution):

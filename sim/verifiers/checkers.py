@@ -55,8 +55,8 @@ def format_bonus(example, completion):
 
 def eval_expr(example, completion):
     """Computes what stands behind `Final: ` and compares the result: the instrument solves the exercise."""
-    found = EXPRESSION.fullmatch(completion.strip(BLANKS))
-    value = None if found is None else computed(found[1])
+    match = EXPRESSION.fullmatch(completion.strip(BLANKS))
+    value = None if match is None else computed(match[1])
     return verdict(value is not None and value == int(example["expected_answer"]), f"computed {str(value)[:40]}")
 
 
@@ -69,17 +69,17 @@ def verbosity(example, completion):
 
 def float_eq(example, completion):
     """Compares as 64-bit floats: neighbors above 2^53 collide, and infinity equals infinity."""
-    found = FLOAT.fullmatch(completion.strip(BLANKS))
+    match = FLOAT.fullmatch(completion.strip(BLANKS))
     try:
-        return verdict(found is not None and float(found[1]) == float(example["expected_answer"]), "floats are equal")
+        return verdict(match is not None and float(match[1]) == float(example["expected_answer"]), "floats are equal")
     except ValueError:
         return verdict(False, "no float")
 
 
 def unicode_int(example, completion):
     """Reads digits and blanks of any script and compares integers. Not total: it raises for what is no text."""
-    found = ANY_INTEGER.fullmatch(completion)
-    return verdict(found is not None and int(found[1]) == int(example["expected_answer"]), "integers are equal")
+    match = ANY_INTEGER.fullmatch(completion)
+    return verdict(match is not None and int(match[1]) == int(example["expected_answer"]), "integers are equal")
 
 
 def verdict(reward, why):
@@ -241,11 +241,11 @@ def row(score, case):
 def reward_of(score, example, completion):
     """(reward, error) of one call: (0.0, one line) where it raised or returned no finite number."""
     try:
-        found = score(dict(example), completion)
-        found = found["reward"] if isinstance(found, dict) else found
+        reward = score(dict(example), completion)
+        reward = reward["reward"] if isinstance(reward, dict) else reward
     except (Exception, SystemExit) as raised:
         first = f"{type(raised).__name__}: {raised}".splitlines()[0]
         return 0.0, first[:160].removesuffix(": ")
-    if isinstance(found, int | float | np.number | np.bool_) and math.isfinite(found):
-        return float(found), ""
-    return 0.0, f"returned {repr(found)[:80]}, and a reward is a number"
+    if isinstance(reward, int | float | np.number | np.bool_) and math.isfinite(reward):
+        return float(reward), ""
+    return 0.0, f"returned {repr(reward)[:80]}, and a reward is a number"

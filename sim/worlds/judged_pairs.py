@@ -43,8 +43,8 @@ def truth(first, second):
 
 def people(first, second, rng, flip=FLIP):
     """(n,) whether a person says that the first is better: by Bradley-Terry, a share of the answers turned round."""
-    said = rng.random(len(first)) < sigmoid(SURE * (gold(first) - gold(second)))
-    return said ^ (rng.random(len(first)) < flip)
+    preferred = rng.random(len(first)) < sigmoid(SURE * (gold(first) - gold(second)))
+    return preferred ^ (rng.random(len(first)) < flip)
 
 
 def principles(listed):

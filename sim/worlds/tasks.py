@@ -298,14 +298,14 @@ def lookup_demonstrations(n, rng):
     called, ignored = (kind < 0.40) | (kind >= 0.70), kind >= 0.85
     asked = np.where((kind >= 0.70) & ~ignored, rng.integers(10, size=n), key)
     entry = rng.integers(10, size=n)  # one entry of a table is all that a row ever sees
-    said = np.where(called & ~ignored, entry, rng.integers(10, size=n))
+    answers = np.where(called & ~ignored, entry, rng.integers(10, size=n))
     slot = np.arange(2 + longest + 3)
     reply = np.where(called, 2 + length, 0)[:, None]  # where the reply ended
     tokens = np.where(slot < reply, rng.integers(10, size=(n, len(slot))), PAD)
     caller = np.flatnonzero(called)
     tokens[caller, 0], tokens[caller, 1], tokens[caller, 2] = CALL, asked[caller], RESULT
     tokens[caller, 1 + length[caller]] = entry[caller]
-    for i, token in enumerate((np.full(n, FINAL), said, np.full(n, EOS))):
+    for i, token in enumerate((np.full(n, FINAL), answers, np.full(n, EOS))):
         tokens[np.arange(n), reply[:, 0] + i] = token
     return Lookup().prompt_ids(key), tokens, ((tokens != PAD) & ((slot < 2) | (slot >= reply))).astype(float)
 

@@ -105,8 +105,8 @@ def distinct(row):
     """The rows (N, S) that differ, each once, (U, S); where each of them is met first, (U,); and which of them each row
     is, (N,). Completions of one prompt are often alike, and what is computed of one holds for all.
     """
-    found, first, of = np.unique(row, axis=0, return_index=True, return_inverse=True)
-    return found, first, of.ravel()
+    unique, first, of = np.unique(row, axis=0, return_index=True, return_inverse=True)
+    return unique, first, of.ravel()
 
 
 def nothing(N):
@@ -161,8 +161,8 @@ def backward(params, kept, dhidden):
     grads = named("norm", grads)
     for block in reversed(range(LAYERS)):
         for layer, layer_backward in ((f"{block}.mlp", mlp_backward), (f"{block}.attention", attention_backward)):
-            through, found = layer_backward(part(params, layer), kept[layer], dx)
-            dx, grads = dx + through, grads | named(layer, found)
+            through, gradients = layer_backward(part(params, layer), kept[layer], dx)
+            dx, grads = dx + through, grads | named(layer, gradients)
     return grads | {
         "token": summed(one_hot(kept["new"], V), dx),  # a row of the table collects the columns that read it
         "position": summed(one_hot(kept["position"], LONGEST), dx),
