@@ -221,7 +221,7 @@ def timings(machine: Machine, shape: Shape, sizes: Sizes) -> list[Timing]:
         weights = Weights(machine, shape)
         trained = [passes * work for work in products_work(shape, sizes.tokens)]
         cached = cache_work(shape, sizes.sequences, sizes.context)
-        timed = [
+        rows = [
             Timing("weights", *seconds(weights.forward(sizes.sequences)), *products_work(shape, sizes.sequences)),
             Timing("cache", *seconds(decoding(machine, shape, sizes)), *cached),
             Timing("batch", *seconds(weights.forward(sizes.batch)), *products_work(shape, sizes.batch)),
@@ -230,7 +230,7 @@ def timings(machine: Machine, shape: Shape, sizes: Sizes) -> list[Timing]:
             Timing("host", *seconds(sending(machine)), SENT),
         ]
     flop = (1 + BACKWARD_ATTENTION) * attention_flop(shape, sizes.longest)
-    return [*timed, Timing("attention", *seconds(attention(machine, shape, sizes.longest)), flop=flop)]
+    return [*rows, Timing("attention", *seconds(attention(machine, shape, sizes.longest)), flop=flop)]
 
 
 @dataclass

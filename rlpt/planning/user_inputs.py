@@ -204,7 +204,7 @@ class Measured(NamedTuple):
 def measured(text: str) -> tuple[Measured, str, str]:
     """(Measured, text, sentence) of words such as "step=342.7 update=120 gpus=64", in any order."""
     text = re.sub(r"\s*[=:]\s*", "=", re.sub(r"(?<=\d) ?s(?![\w=])", "", text))
-    timed: dict[str, float] = {}
+    by_role: dict[str, float] = {}
     job: dict[str, Any] = {}
     words: list[str] = []
     for part in filter(None, re.split(rf"{BETWEEN}|\s+", text)):
@@ -215,22 +215,22 @@ def measured(text: str) -> tuple[Measured, str, str]:
                 f"“{part[:40]}” is not understood; valid is for example: {MEASURED_EXAMPLE}. Times are "
                 f"{', '.join(TIMES)}; a job is {', '.join(JOB)}."
             )
-        if name in timed or name in [word.partition("=")[0] for word in words]:
+        if name in by_role or name in [word.partition("=")[0] for word in words]:
             raise ValueError(f"“{part[:40]}” is said twice; valid is for example: {MEASURED_EXAMPLE}.")
         if name in TIMES:
-            timed[name] = within(part, value, SHORTEST, FOREVER)
-            words.append(f"{name}={timed[name]!r}".removesuffix(".0"))
+            by_role[name] = within(part, value, SHORTEST, FOREVER)
+            words.append(f"{name}={by_role[name]!r}".removesuffix(".0"))
         else:
             field, allowed = JOB[name]
             job[field] = of_job(part, value, allowed)
             words.append(f"{name}={value.lower()}")
-    if not timed:
+    if not by_role:
         raise ValueError(f"No time is said; valid is for example: {MEASURED_EXAMPLE}.")
-    times = ", ".join(f"{name} {seconds:.12g} s" for name, seconds in timed.items())
+    times = ", ".join(f"{name} {seconds:.12g} s" for name, seconds in by_role.items())
     where = (
         f"on the job with {' '.join(word for word in words if word.partition('=')[0] in JOB)}" if job else "on this job"
     )
-    return Measured(timed, job), " ".join(words), f"Timed {where}: {times}."
+    return Measured(by_role, job), " ".join(words), f"Timed {where}: {times}."
 
 
 def within(part: str, text: str, least: float, most: float) -> float:
@@ -314,13 +314,13 @@ def words_of(text: str) -> list[str]:
 
 def numbers_of(words: Sequence[str]) -> np.ndarray:
     try:
-        lengths = np.array([float(word) for word in words])
-        wrong = None if ((lengths >= 1) & (lengths <= LONGEST)).all() else next(w for w in words if not is_number(w))
+        tokens = np.array([float(word) for word in words])
+        wrong = None if ((tokens >= 1) & (tokens <= LONGEST)).all() else next(w for w in words if not is_number(w))
     except ValueError:
         wrong = next(word for word in words if not is_number(word))
     if wrong is not None:
         raise ValueError(f"“{wrong[:40]}” is no number of tokens from 1 to {LONGEST:,}.")
-    return lengths
+    return tokens
 
 
 def law_of(numbers: np.ndarray) -> tuple[Law, str, str]:
