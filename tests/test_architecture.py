@@ -241,7 +241,7 @@ ONLY_ON = {  # kinds of pages; the others are on all
     "own.js": ("own",),
     "editing.js": ("own",),
     "change.js": (),  # with editing.js a lesson asks for it when the fold of its function is opened
-    "take.js": (),  # and for this one with another fold
+    "export.js": (),  # and for this one with another fold
     "typed.js": (),  # when a number is typed
     "found.js": (),  # when a break was found, or a challenge met
     "store.js": ("home",),  # elsewhere once Python has started
@@ -272,7 +272,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
             "change.js",
             "editing.js",
             "sandbox.js",
-            "take.js",
+            "export.js",
             "typed.js",
             "embed.js",
             "knobs.js",

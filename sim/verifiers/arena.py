@@ -32,7 +32,7 @@ WIDE = str.maketrans("0123456789", "".join(map(chr, range(0xFF10, 0xFF1A))))
 ARABIC = str.maketrans("0123456789", "".join(map(chr, range(0x660, 0x66A))))
 TRIED = 0.1  # assumed: the share of a policy's completions that attack, all ways alike; the others are honest
 SKILL = 0.6  # assumed: how often honest work is right
-ETA, UPDATES = 0.35, 180  # of the lesson's instrument
+ETA, UPDATES = 0.35, 180  # of the lesson's simulator
 
 
 @dataclass(frozen=True)

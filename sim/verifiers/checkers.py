@@ -54,7 +54,7 @@ def format_bonus(example, completion):
 
 
 def eval_expr(example, completion):
-    """Computes what stands behind `Final: ` and compares the result: the instrument solves the exercise."""
+    """Computes what stands behind `Final: ` and compares the result: the simulator solves the exercise."""
     match = EXPRESSION.fullmatch(completion.strip(BLANKS))
     value = None if match is None else computed(match[1])
     return verdict(value is not None and value == int(example["expected_answer"]), f"computed {str(value)[:40]}")

@@ -33,13 +33,9 @@ function found(widget, cause, own) {
     const { where: place } = mark.dataset;
     mark.lastElementChild.textContent = left.includes(mark) && after?.dataset.where !== place ? place : "";
   });
-  const sought = widget.$(".sought");
-  sought.textContent = left.length < marks.length ? sought.textContent.split(" ")[0] : sought.textContent;
+  widget.$(".sought .count").textContent = `${marks.length - left.length} of ${marks.length}`;
   widget.$(".dare").hidden = left.length < marks.length;
   widget.$(".one").hidden = !left.length;
-  const answer = document.querySelector("[data-answers]");  // of the question at the opening
-  if (!answer || !known.includes(answer.dataset.answers)) return;
-  [answer.hidden, answer.previousElementSibling.hidden] = [false, true];
 }
 
 // A break that no preset shows.

@@ -1,6 +1,6 @@
 // What a page remembers, in this browser only: lessons done, breaks found, where to go on.
 const KEY = "lessons-v1";
-const DRAWN = "lesson-mark, lesson-count, lesson-next, lesson-breaks, lesson-told";
+const DRAWN = "lesson-mark, lesson-count, lesson-next, lesson-breaks";
 export const lesson = () => location.pathname.split("/").at(-2);
 
 export function kept(key) {
@@ -81,12 +81,6 @@ define("lesson-count", function () {
 define("lesson-breaks", function () {
   const names = Object.values(kept(`found:${this.getAttribute("widget")}`));
   for (const one of this.children) one.classList.toggle("found", names.includes(one.textContent));
-});
-
-// What an opening says once the setting that breaks it was found.
-define("lesson-told", function () {
-  const causes = Object.values(kept(`found:${this.getAttribute("widget")}`));
-  this.classList.toggle("on", causes.includes(this.getAttribute("cause")));
 });
 
 // The link to the last lesson begun, or the one after it if that is done.

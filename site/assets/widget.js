@@ -35,7 +35,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     }
     this.credit();
     this.figure.querySelector(".change")?.addEventListener("toggle", () => import("./change.js"), { once: true });
-    this.$(".take").addEventListener("toggle", async () => (await import("./take.js")).offer(this), { once: true });
+    this.$(".export").addEventListener("toggle", async () => (await import("./export.js")).offer(this), { once: true });
     this.unfold("column" in asked);
     this.foresee(this.dataset.seconds);
     this.view(this.$("[name=view]:checked")?.value ?? "0");
@@ -442,10 +442,10 @@ customElements.define("rl-widget", class extends HTMLElement {
     }
     const button = this.settled ? "Run again" : "Run";
     const heard = this.settled ? `${first.label} ${measured(first)}. ` : "";
-    const holds = `Holds${this.judged === "broken" ? " again" : ""}. `;
+    const works = `Works${this.judged === "broken" ? " again" : ""}. `;
     const word = { broken: "Broken. ", worse: "Worse, not broken. " }[state];
     enter(this, ...(word ? [state, state] : ["live", `live${time}`]), { button, cost });
-    say(this, { ...verdict, heard, mark: word ?? holds });
+    say(this, { ...verdict, heard, mark: word ?? works });
     const isNew = !Object.values(kept(`found:${this.name}`)).includes(cause);
     const spared = cause && isNew && this.spared === this.setting;
     if (spared) this.figure.dataset.spared = "";

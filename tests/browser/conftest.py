@@ -366,7 +366,7 @@ def show_all_knobs(page):
 
 
 def open_menu(page, name):
-    """Take, Code or Challenges ("goals") at the foot of the widget."""
+    """Export, Code or Challenges ("goals") at the foot of the widget."""
     page.click(f".foot [popovertarget$='-{name}']")
 
 

@@ -163,15 +163,15 @@ def test_what_is_taken_away_holds_the_setting(live_page, book, tmp_path):
     visit(page, book, PAGE + "?K=64")
     until(page, "document.querySelector('rl-widget')")
     settled(page)
-    open_menu(page, "take")
+    open_menu(page, "export")
     taken = {}
     for what, kind in ((".svg", "svg"), (".png", "png"), ("[download]", "py")):
         with page.expect_download() as download:
-            page.click(f".take {what}")
+            page.click(f".export {what}")
         taken[kind] = tmp_path / f"{WIDGET}.{kind}"
         download.value.save_as(taken[kind])
         assert download.value.suggested_filename == f"{WIDGET}.{kind}"
-    page.click(".take .frame")
+    page.click(".export .frame")
     copied = page.locator(".frame").get_attribute("data-clipboard-text")
     assert "?embed=&amp;K=64&amp;" in copied and copied.startswith("<iframe src=") and "#" not in copied
     drawn = taken["svg"].read_text(encoding="utf-8")
@@ -186,9 +186,9 @@ def test_a_picture_that_is_taken_away_has_the_words_of_its_scene_and_of_its_tabl
     page = live_page
     visit(page, book, "plan/")
     live(page, "plan")
-    open_menu(page, "take")
+    open_menu(page, "export")
     with page.expect_download() as download:
-        page.click(".take .svg")
+        page.click(".export .svg")
     download.value.save_as(tmp_path / "plan.svg")
     drawn = (tmp_path / "plan.svg").read_text(encoding="utf-8")
     words = " ".join(page.locator(".panels:not([hidden]) .plot").all_inner_texts()).split()
@@ -222,7 +222,7 @@ def test_axe_finds_no_fault_in_the_folds(live_page, book, looks):
     runs(page, DR_GRPO)
     assert_accessible(page, looks, ".rl-widget")
     page.locator(".copied").evaluate("fold => { fold.open = true; }")
-    for menu in ("take", "code", "goals"):
+    for menu in ("export", "code", "goals"):
         page.locator(f".menu[id$='-{menu}']").evaluate("menu => menu.showPopover()")
         assert_accessible(page, looks, ".rl-widget")
         page.keyboard.press("Escape")

@@ -23,7 +23,7 @@ def test_a_link_to_a_function_lights_up_the_whole_of_it_and_leads_back(page_with
     )
     assert paper != wash and lit == [list(range(first, first + len(code.splitlines())))]
     page.get_by_role("link", name="03a · KL estimators").first.click()
-    expect(page.locator("h1")).to_have_text(re.compile("A good KL to log"))
+    expect(page.locator("h1")).to_have_text(re.compile("KL estimators: a good one to log"))
 
 
 def test_the_search_of_a_module_s_page_asks_the_book(page_without_python, book):

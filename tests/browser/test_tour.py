@@ -204,7 +204,7 @@ def is_native(page, lesson, name):
     expect(page.locator(".rl-widget")).to_have_attribute("data-state", "live" if judged == "holds" else judged)
     heard = page.locator(".brk [role=status]")  # the polite region says the result, not the event
     expect(heard).to_contain_text(f"{frame['readouts'][0]['label']} ")
-    expect(heard).to_contain_text(dict(holds="Holds", worse="Worse, not broken.", broken="Broken.")[judged])
+    expect(heard).to_contain_text(dict(holds="Works", worse="Worse, not broken.", broken="Broken.")[judged])
 
 
 def shows_the_frame(page, frame):

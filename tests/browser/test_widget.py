@@ -205,7 +205,7 @@ def test_at_rest_the_guess_alone_is_offered_and_its_run_finds_no_break(live_page
     def offered():
         return page.locator("rl-widget :is(.presets, .foot, .run) button:visible").all_inner_texts()
 
-    assert offered() == ["All knobs (4)", "Take", "Code"]
+    assert offered() == ["All knobs (4)", "Export", "Code"]
     waits = page.locator("[data-reveals] b")
     assert not waits.count() or not waits.is_visible()
     guess(page)
@@ -480,7 +480,7 @@ def test_a_python_exception_is_shown_and_the_page_goes_on(live_page, book, name,
 @pytest.mark.parametrize("name", ["kv_cache", "kl_estimators"], ids=["cells", "single runs"])
 def test_the_data_behind_the_figure_can_be_read_and_saved(live_page, book, name):
     page = opened(live_page, book, lesson_with(name).url)
-    open_menu(page, "take")
+    open_menu(page, "export")
     page.click("button.table")
     page.keyboard.press("Escape")
     page.wait_for_selector(".data a[download]")
@@ -505,7 +505,7 @@ def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(live_page, 
     page = live_page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, book, "12-rloo/?seed=3")
-    open_menu(page, "take")
+    open_menu(page, "export")
     page.click("text=Copy link")
     page.wait_for_selector(".md-dialog--active")
     copied = page.evaluate("navigator.clipboard.readText()")

@@ -33,7 +33,7 @@ def rows_right(name, i):
     return [answers.right(rows, running_batch.PROMPT) for rows in (now.sampled, now.trained)]
 
 
-first_setting = [rows_right("one setting", i)[1] for i in (0, 60)]  # before and after training
+first_setting = [rows_right("with weight sync", i)[1] for i in (0, 60)]  # before and after training
 
 
 @pytest.mark.parametrize("digits, right", [([2, 3], True), ([1, 1], False)])
@@ -81,7 +81,7 @@ def test_without_the_sync_the_batches_stay_as_they_were_and_the_trainer_is_slowe
 
 
 def test_the_log_of_the_other_run_hides_what_its_model_has_learned():
-    assert rows_right("the other", 0) == [2, 2] and rows_right("the other", 60) == [2, 6]
+    assert rows_right("without it", 0) == [2, 2] and rows_right("without it", 60) == [2, 6]
 
 
 def test_the_four_rows_are_those_of_the_running_batch():

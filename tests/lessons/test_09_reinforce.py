@@ -111,7 +111,7 @@ def test_one_step_with_a_constant():
 
 
 def wrong(**knobs):
-    """Wrong sums of a hundred at the end of one run, of which the instrument makes three at once."""
+    """Wrong sums of a hundred at the end of one run, of which the simulator makes three at once."""
     return lambda seed: wrong_at_the_end(reinforce.training(reinforce.Knobs(**knobs), seed))
 
 

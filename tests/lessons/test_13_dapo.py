@@ -45,7 +45,7 @@ def price(length):
 
 
 def rate(file, optimizer="SGD", learning_rate=4.0, of="pass_rate", **settings):
-    """Of 30 updates on the hard prompts, at the end, the mean of a seed's three runs, which are the instrument's."""
+    """Of 30 updates on the hard prompts, at the end, the mean of a seed's three runs, which are the simulator's."""
 
     def measured(seed):
         ends = []
@@ -171,7 +171,7 @@ def test_without_a_price_the_two_filters_keep_the_same_groups():
 
 def test_what_is_thrown_away_is_too_hard_early_and_solved_later():
     for update, easy in ((5, False), (27, True)):
-        what = figures.drawn("the other", update)
+        what = figures.drawn("drawn again", update)
         gone = what.right[~what.kept].any(axis=1)
         assert (gone.mean() > 0.5) == easy
 

@@ -290,5 +290,5 @@ def test_distilling_from_both_teachers_is_ahead_of_the_mean_of_their_weights():
 
 @pytest.mark.when_changed()
 def test_one_run_of_the_opening_goes_from_25_to_61_and_the_other_to_none():
-    assert [round(100 * opening("one setting", moment)) for moment in (0, 100)] == [25, 61]
-    assert opening("the other", 100) == 0
+    assert [round(100 * opening("thinks a little", moment)) for moment in (0, 100)] == [25, 61]
+    assert opening("answers at once", 100) == 0

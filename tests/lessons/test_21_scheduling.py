@@ -157,8 +157,8 @@ def test_the_small_figures_run_the_job_of_the_instrument():
         (dict(chunk=0), dict(chunk=0)),
         (dict(tokens=40_000), dict(cap=40_000)),
     )
-    for figure, instrument in same:
-        assert figures.ran(**figure).makespan == ran(**instrument).makespan
+    for figure, simulator in same:
+        assert figures.ran(**figure).makespan == ran(**simulator).makespan
 
 
 def test_no_other_trick_shortens_the_step_by_a_third():

@@ -137,10 +137,10 @@ def test_the_sections_stand_in_the_order_of_the_kind(page):
 
 @each([page for page in PAGES if page.rules.questions])
 def test_three_questions_one_of_which_a_knob_answers(page):
-    asked = re.split(r"^## ", page.text.partition("## Check yourself")[2], maxsplit=1, flags=re.M)[0]
+    asked = re.split(r"^## ", page.text.partition("## Check your understanding")[2], maxsplit=1, flags=re.M)[0]
     questions = re.split(r"^\?\?\? quiz ", asked, flags=re.M)[1:]
     wanted, found = page.rules.questions, len(questions)
-    must(found == wanted, page, f"*Check yourself* asks {wanted} questions, not {found}")
+    must(found == wanted, page, f"*Check your understanding* asks {wanted} questions, not {found}")
     for one in questions:
         marks = re.findall(r"^    - \[(.)\] ", one, flags=re.M)
         answered = 2 <= len(marks) <= 4 and marks.count("x") == 1
@@ -217,13 +217,13 @@ def test_the_main_path_is_short_and_has_its_first_figure_early(page):
     must(fewest <= figures <= most, page, f"{fewest} to {most} small figures on the main path, not {figures}")
 
 
-@each([page for page in PAGES if "## Take with you" in page.rules.order])
+@each([page for page in PAGES if "## Takeaways" in page.rules.order])
 def test_a_page_leaves_three_short_lines(page):
-    taken = re.findall(r"^\d\. (.+)$", page.text.partition("## Take with you")[2].partition("\n## ")[0], flags=re.M)
-    must(len(taken) == rules.TAKE_LINES, page, f"*Take with you* has {rules.TAKE_LINES} lines, not {len(taken)}")
+    taken = re.findall(r"^\d\. (.+)$", page.text.partition("## Takeaways")[2].partition("\n## ")[0], flags=re.M)
+    must(len(taken) == rules.TAKE_LINES, page, f"*Takeaways* has {rules.TAKE_LINES} lines, not {len(taken)}")
     for line in taken:
         words, most = len(without_marks(line).split()), rules.TAKE_WORDS
-        must(words <= most, page, f"a line of *Take with you* has at most {most} words: {line}")
+        must(words <= most, page, f"a line of *Takeaways* has at most {most} words: {line}")
 
 
 @every_page

@@ -103,7 +103,7 @@ def stage(name):
 
 @cache
 def run(**knobs):
-    """The plan of a setting of the instrument, which fits."""
+    """The plan of a setting of the simulator, which fits."""
     scenario, refused = widget.scenario(widget.Knobs(**knobs))
     assert not refused
     return planner.plan(scenario)

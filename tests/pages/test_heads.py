@@ -29,7 +29,7 @@ def test_a_lesson_is_headed_by_its_part_number_question_and_reading_time(stem):
         f"<b>{stem.partition('-')[0]} · {name}</b><span>{lesson.part or 'Before the parts'}</span>"
     )
     assert title == '<h1 id="clip">The clip</h1>' and question == lesson.question
-    played = f" · with the instrument {lesson.played}" if lesson.played else ""
+    played = f" · with the simulator {lesson.played}" if lesson.played else ""
     assert meta.startswith(f"<span>read {lesson.minutes} min{played}</span>")
 
 
@@ -79,7 +79,7 @@ def test_the_foot_of_a_page_has_the_done_mark_and_says_when_the_page_is_done(bod
     assert end.index('<lesson-mark name="10-ppo"') < end.index("</article>") and said in end
 
 
-DEEP = """<h2 id="take-with-you">Take with you</h2>
+DEEP = """<h2 id="takeaways">Takeaways</h2>
 <ol>
 <li>a</li>
 </ol>
@@ -96,7 +96,7 @@ def test_text_beyond_the_main_path_is_a_section_with_its_reading_time_that_may_w
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lessons, "finished", lambda: order)
         path, _, further = heads.in_depths(DEEP, lesson).partition('<section data-depth="further">')
-    assert '<ol class="take">' in path and further.startswith('<h2 id="going-further">')
+    assert '<ol class="takeaways">' in path and further.startswith('<h2 id="going-further">')
     assert "14 min. Nothing below is needed for lesson 10a." in further and further.endswith("</section>")
     assert "<summary>Why the mean stays<span>derivation</span></summary>" in further
 

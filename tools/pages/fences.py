@@ -22,7 +22,6 @@ from pymdownx.superfences import SuperFencesException
 from rlpt import metric_names
 from rlpt.doctor.words import SIGNS
 from rlpt.logs import LIMIT
-from sim.words import capital
 from tools.pages import (
     algorithm_pairs,
     drawing,
@@ -432,11 +431,7 @@ def opening(name):
     offered = small_figures.opening_of(name)
     if not isinstance(offered, Played):
         return part("opening", **small_figures.opening(name))
-    w = host.widget(name)
-    cause = w.broken(offered.other, results.last(name, offered.other)).cause
-    explanation = capital(offered.found.partition(": ")[2])
-    text = dict(name=name, line=offered.line, found=offered.found, told=explanation, cause=cause)
-    return part("scene", **scenes.figure(name, offered.figure), opening=text)
+    return part("scene", **scenes.figure(name, offered.figure), opening=name)
 
 
 def knob(widget_name, f):

@@ -46,12 +46,31 @@ def headed(page, lesson, front, needed, letters):
     before, title, after = re.split(r"(<h1\b.*?</h1>)", page, maxsplit=1, flags=re.S)
     window = html.escape(f"{lesson.full} – RL Post-Training")
     before = re.sub(r"<title>.*?</title>", f"<title>{window}</title>", before, count=1, flags=re.S)
-    head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title), letters=letters)
+    head = part("lesson", lesson=lesson, front={"see": "", **front}, needed=needed, title=Markup(title))
     body, end, below = after.partition("</article>")
-    body = quizzes.asked(in_depths(body, lesson))
+    body = quizzes.asked(in_depths(noted(believed(body, front), letters), lesson))
     when = WHEN.get(("<rl-widget" in body, 'class="quiz"' in body), "")
     done = DONE.format(stem=lesson.stem, widget=lesson.widget, when=when)
     return before + head + body + done + end + below
+
+
+def believed(body, front):
+    """What readers may think until now stands where they can try it: above the simulator."""
+    if "believe" not in front:
+        return body
+    belief = Markup('<p class="belief"><b>You might think:</b> {}</p>').format(front["believe"])
+    return re.sub(r'(<h2 id="the-simulator">.*?</h2>)', lambda title: title[0] + str(belief), body, count=1, flags=re.S)
+
+
+def noted(body, letters):
+    """The page's letters beside its first formula, or at its first section where none is displayed."""
+    if not letters:
+        return body
+    notation = part("notation", letters=letters)
+    for place in (r'<div class="arithmatex">', r"(?<=</h2>)"):
+        if re.search(place, body):
+            return re.sub(place, lambda first: notation + first[0], body, count=1)
+    return notation + body
 
 
 def in_depths(body, lesson):
@@ -59,7 +78,7 @@ def in_depths(body, lesson):
     lines to keep are marked as such.
     """
     body = re.sub(r"(<details class=\"deeper (\w+)\">\s*<summary>.*?)(?=</summary>)", r"\1<span>\2</span>", body)
-    body = re.sub(r'(<h2 id="take-with-you">.*?</h2>\s*)<ol>', r'\1<ol class="take">', body, flags=re.S)
+    body = re.sub(r'(<h2 id="takeaways">.*?</h2>\s*)<ol>', r'\1<ol class="takeaways">', body, flags=re.S)
     path, *further = re.split(r'(<h2 id="going-further">.*?</h2>)', body, maxsplit=1, flags=re.S)
     if not further:
         return body

@@ -31,7 +31,7 @@ class Lesson:
     extension: bool
     minutes: int  # to read what everybody reads
     deeper: int  # minutes for the rest, 0 where there is none
-    played: int  # minutes with the instrument, as its author took them; 0 where nobody has
+    played: int  # minutes with the simulator, as its author took them; 0 where nobody has
     widget: str  # the module its figure comes from; "" without one
     also: tuple = ()  # other words under which the lesson is looked for
 
@@ -214,7 +214,7 @@ def card(page):
 
 
 def minutes(page):
-    return f"{page.minutes} min" + (f" · with the instrument {page.played}" if page.played else "")
+    return f"{page.minutes} min" + (f" · with the simulator {page.played}" if page.played else "")
 
 
 def breaks(page):

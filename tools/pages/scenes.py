@@ -41,6 +41,7 @@ def figure(module, name):
         choice=rest[0],
         moment=rest[1],
         handle=scene.handle,
+        names=names(scene),
         time=scene.time and time(scene, *rest),
         stills=[still(scene, place, positions[place], pens[place]) for place in scene.stills],
         data=Markup(data) if len(positions) > 1 else "",
@@ -48,12 +49,17 @@ def figure(module, name):
     )
 
 
+def names(scene):
+    """What the positions of the switch are called."""
+    return [scene.handle.spoken(i) for i in range(len(scene.handle))] if scene.handle else []
+
+
 def checked(scene, place):
     if scene.time and len(scene.time) > MOMENTS:
         raise ValueError(f"{place} has {len(scene.time)} moments; a time has at most {MOMENTS}")
     if len(scene.places()) > POSITIONS:
         raise ValueError(f"{place} has {len(scene.places())} positions; a scene has at most {POSITIONS}")
-    if scene.handle and (len(scene.handle) > CHOICES or sum(map(len, scene.handle.words)) > LETTERS):
+    if len(names(scene)) > CHOICES or sum(map(len, names(scene))) > LETTERS:
         raise ValueError(f"{place}: a scene's handle is a switch of at most {CHOICES} short words")
 
 
@@ -76,7 +82,7 @@ def time(scene, choice, moment):
         ticks=[(f"{i / last:.4f}", word) for i, word in time.ticks.items()],
         milliseconds=time.milliseconds,
         holds=json.dumps(time.holds) if time.holds else "",
-        strip=time.strip and strip(time.strip, scene.handle.words if scene.handle else [""], choice),
+        strip=time.strip and strip(time.strip, names(scene) or [""], choice),
         read=time.strip and time.strip.reading(*scene.at(choice, moment)),
     )
 

@@ -1,6 +1,6 @@
 """The search index, made from the built pages: the prose of the lessons under the names that readers look for.
 
-Left out is what nobody searches for and what would drown the rest: instruments, figures, code, formulas, tables, cards
+Left out is what nobody searches for and what would drown the rest: simulators, figures, code, formulas, tables, cards
 and the map. A lesson is found first by its name and by the words in its `also`, then by its headings, then by its
 prose. MkDocs and Zensical keep the same pieces in files of two forms; how the pieces are ranked is Material's own.
 """
@@ -32,7 +32,7 @@ WITHOUT_END = {"br", "hr", "img", "input", "link", "meta", "source", "wbr", "col
 FIELDS = {"title": {"boost": 6.0}, "also": {"boost": 20.0}, "text": {"boost": 1.0}}
 SEPARATOR = r"[\s\u200b\-–—_,:;!?=(){}\[\]\"“”’'`/·→|]+|\.(?!\d)"
 WEIGHT = {"lesson": 1.0, "aside": 0.4, "page": 0.2}
-ASIDES = {"Sources", "Check yourself", "In production", "The code"}
+ASIDES = {"Sources", "Check your understanding", "In production", "The code"}
 
 
 @dataclass

@@ -6,12 +6,10 @@ import gzip
 import html
 import json
 from collections.abc import Sequence
-from dataclasses import fields
 
 from markupsafe import Markup
 
 from tools.pages import drawing, quoting, results
-from widgets.frame.contract import recovery
 from widgets.frame.contract.widget import extras
 from widgets.frame.drawing import written
 from widgets.frame.reader import host
@@ -119,18 +117,6 @@ def opening_of(name):
     return opening
 
 
-def answer(name, opening):
-    """What the opening says once its break was found: its cause, and in which knobs the two settings differ."""
-    module = host.widget(name)
-    break_ = module.broken(opening.other, results.last(name, opening.other))
-    differ = [f for f in fields(module.Knobs) if getattr(opening.plain, f.name) != getattr(opening.other, f.name)]
-    differences = [
-        f"{f.metadata['label']}: {recovery.spoken(f.metadata, getattr(opening.other, f.name)) or 'none'}"
-        for f in differ
-    ]
-    return dict(cause=break_.cause if break_ else "", differs=", ".join(differences))
-
-
 def opening(name):
     """The values for site/parts/opening.html: the two recorded runs of a widget's OPENING."""
     settings = opening_of(name)
@@ -142,7 +128,6 @@ def opening(name):
     return dict(
         name=name,
         panels=[shown(panel, width, HEIGHT) for panel, width in zip(panels, (WIDE, NARROW))],
-        line=settings.line,
-        **answer(name, settings),
+        names=settings.names,
         source=Markup(quoting.link(*host.line_of(settings.source).split("#L"))),
     )

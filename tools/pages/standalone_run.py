@@ -1,7 +1,7 @@
 """The run of a widget as one Python file to be taken away: run/NAME.py, which needs numpy and prints the readouts.
 
 It holds the files of sim/ and widgets/ that the run imports, as they are, and unpacks them into a folder that goes with
-the run. The page puts a reader's setting, and what a reader has changed, into its first lines (site/assets/take.js).
+the run. The page puts a reader's setting, and what a reader has changed, into its first lines (site/assets/export.js).
 """
 
 import base64

@@ -22,7 +22,7 @@ ATTRIBUTES = re.compile(r'\b(class|id)="([^"]*)"')
 VOID = {"br", "hr", "img", "input", "link", "meta", "source", "wbr", "col"}
 BLOCKS = {"p", "li", "summary", "details", "div", "section", "ul", "ol", "table", "figure", "h1", "h2", "h3", "dl"}
 AROUND = {"article", "section", "details", "div", "ul", "ol", "li", "p", "em", "strong"}  # of the main text
-ALLOWED = {"md-content__inner", "admonition", "quiz", "pause", "deeper", "take", "wide"}  # classes of its boxes
+ALLOWED = {"md-content__inner", "admonition", "quiz", "pause", "deeper", "takeaways", "wide"}  # classes of its boxes
 SENTENCE = re.compile(r"(?<=[.?!:])[”\"’)]*\s+")
 
 
@@ -121,7 +121,7 @@ def button(key, text):
 def meaning(word):
     return (
         f'<div class="meaning" id="word-{word.key}" popover><p><b>{html.escape(word.name)}.</b> '
-        f'{html.escape(word.says)}</p><p><a href="/words/#{word.key}">Words and letters</a></p></div>'
+        f'{html.escape(word.says)}</p><p><a href="/words/#{word.key}">Words and notation</a></p></div>'
     )
 
 

@@ -324,6 +324,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "tool tokens masked", "not masked"
+
+
 def opened(plain, other):
     """What both runs answer, and how often they ask the tool."""
     x = np.arange(1, UPDATES + 1)
@@ -332,9 +335,9 @@ def opened(plain, other):
         by_update(
             "Right completions",
             "share of 64, mean of five updates",
-            *both(x, *right),
-            label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
-            label(24, 0.08, f"the other: {right[1][-1]:.2f} in the end", 1, "center"),
+            *both(TWO_RUNS, x, *right),
+            label(UPDATES, right[0][-1] + 0.02, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),
+            label(24, 0.08, f"{TWO_RUNS[1]}: {right[1][-1]:.2f} in the end", 1, "center"),
             threshold(HALF, "too few at the end", 0),
             updates=UPDATES,
             y_range=(0, 1.13),
@@ -342,13 +345,13 @@ def opened(plain, other):
         by_update(
             "Completions that call the tool",
             "share of 64, mean of five updates",
-            *both(x, *calls),
-            label(UPDATES, 0.55, f"one setting: {calls[0][-1]:.2f}", 8, "right"),
-            label(UPDATES, 0.4, f"the other: {calls[1][-1]:.2f}", 1, "right"),
+            *both(TWO_RUNS, x, *calls),
+            label(UPDATES, 0.55, f"{TWO_RUNS[0]}: {calls[0][-1]:.2f}", 8, "right"),
+            label(UPDATES, 0.4, f"{TWO_RUNS[1]}: {calls[1][-1]:.2f}", 1, "right"),
             updates=UPDATES,
             y_range=(0, 1.13),
         ),
     ]
 
 
-OPENING = Opening(Knobs(reply=16), Knobs(reply=16, masked=False), opened, tool_masking.tool_run)
+OPENING = Opening(Knobs(reply=16), Knobs(reply=16, masked=False), opened, tool_masking.tool_run, TWO_RUNS)

@@ -386,6 +386,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "GRPO", "REINFORCE"
+
+
 def opened(plain, other):
     """The sums that the language model gets right, and what its wrong completions are credited with."""
     at, update = np.arange(0, UPDATES + 1, EVERY), np.arange(1, UPDATES + 1)
@@ -394,24 +397,24 @@ def opened(plain, other):
         by_update(
             "Right answers of a language model",
             "of 100 sums, on average, mean of three runs",
-            *both(at, *right),
+            *both(TWO_RUNS, at, *right),
             dots([0], right[1][:1], "the same start", 1),
-            label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
-            label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
+            label(UPDATES, right[0][-1] + 3, TWO_RUNS[0], 8, "right"),
+            label(UPDATES, right[1][-1] + 3, TWO_RUNS[1], 1, "right"),
             updates=UPDATES,
             y_range=(0, 104),
         ),
         by_update(
             "How hard a wrong answer is pushed",
             "above 0 up, below 0 down",
-            *both(update, plain.wrong, other.wrong),
+            *both(TWO_RUNS, update, plain.wrong, other.wrong),
             line([0, UPDATES], [0, 0], "no push", 8, "other"),
-            label(UPDATES, -0.55, "one setting", 8, "right"),
-            label(UPDATES, float(other.wrong[-1]) + 0.1, "the other", 1, "right"),
+            label(UPDATES, -0.55, TWO_RUNS[0], 8, "right"),
+            label(UPDATES, float(other.wrong[-1]) + 0.1, TWO_RUNS[1], 1, "right"),
             updates=UPDATES,
             y_range=(-2.5, 1.5),
         ),
     ]
 
 
-OPENING = Opening(Knobs(wrong=0.9), Knobs(plugin="REINFORCE", wrong=0.9), opened, tasks.exact_pass)
+OPENING = Opening(Knobs(wrong=0.9), Knobs(plugin="REINFORCE", wrong=0.9), opened, tasks.exact_pass, TWO_RUNS)

@@ -20,7 +20,7 @@ from widgets.frame.drawing.marks import by_update, dots, heat, line, panel
 from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 # ── a policy under two settings ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("4 updates old", "16 updates old")
 LAG = dict(zip(SETTINGS, (4, 16)))
 RATE, BETA = 3.0, 0.2  # of the widget's default
 AT = tuple(range(0, 465, 29))
@@ -77,7 +77,7 @@ def on_goal():
 OPENING = Figure(
     policy,
     delayed_gradient.course,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     rests_or_not,
     Time(
         "Update",

@@ -606,10 +606,5 @@ def holds(k, r):
     )
 
 
-DARE = "Turn something until it does not come to rest."
-OPENING = Played(
-    Knobs(delay="4"),
-    Knobs(delay="16"),
-    "opening",
-    "You have found it: one learns from answers that are 4 updates old, the other from ones that are 16 old.",
-)
+DARE = "Can you keep the policy from settling?"
+OPENING = Played(Knobs(delay="4"), Knobs(delay="16"), "opening")

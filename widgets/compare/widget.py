@@ -327,6 +327,9 @@ def methods(k, r):
 
 
 # ── the first screen ──
+TWO_RUNS = "learning rate 4", "learning rate 24"
+
+
 def opened(plain, other):
     """One algorithm in two settings, and how far each of its updates goes."""
     x = np.arange(UPDATES + 1)
@@ -336,16 +339,16 @@ def opened(plain, other):
         by_update(
             "Right completions",
             "probability, exact, mean of 4 prompts and 3 seeds",
-            *both(x, *right),
-            label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
-            label(UPDATES, right[1][-1] + 0.04, f"the other: {right[1][-1]:.2f}", 1, "right"),
+            *both(TWO_RUNS, x, *right),
+            label(UPDATES, right[0][-1] + 0.02, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),
+            label(UPDATES, right[1][-1] + 0.04, f"{TWO_RUNS[1]}: {right[1][-1]:.2f}", 1, "right"),
             updates=UPDATES,
             y_range=(0, 1.15),
         ),
         by_update(
             "Distance of each update",
             f"nats, logarithmic, mean of 3 seeds; cut at {FARTHEST:g}",
-            *both(x[1:], *far),
+            *both(TWO_RUNS, x[1:], *far),
             updates=UPDATES,
             y_range=(1e-5, 3 * FARTHEST),
             log="y",
@@ -359,4 +362,5 @@ OPENING = Opening(
     Knobs(b="PPO", optimizer="SGD", rate_a=24.0, rate_b=24.0),
     opened,
     modsum.exact,
+    TWO_RUNS,
 )

@@ -500,6 +500,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "rewards in place", "rewards one row off"
+
+
 def opened(plain, other):
     """Right completions by the trainer's weights, and the errors of both runs: none, or they would not be here."""
     right = [[rates.mean() for rates in r.trainer] for r in (plain, other)]
@@ -508,10 +511,10 @@ def opened(plain, other):
         panel(
             "Right completions",
             "probability, exact, mean of a hundred sums",
-            line(plain.at, right[0], "one setting", 8, "reference"),
-            line(other.at, right[1], "the other", 1),
-            label(100, right[0][-1] + 0.03, f"one setting: {right[0][-1]:.2f}", 8, "right"),
-            label(100, 0.06, f"the other: {right[1][-1]:.3f}", 1, "right"),
+            line(plain.at, right[0], TWO_RUNS[0], 8, "reference"),
+            line(other.at, right[1], TWO_RUNS[1], 1),
+            label(100, right[0][-1] + 0.03, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),
+            label(100, 0.06, f"{TWO_RUNS[1]}: {right[1][-1]:.3f}", 1, "right"),
             threshold(HALF, "too few at the end", 0),
             x="iteration",
             x_range=(0, 100),
@@ -520,9 +523,9 @@ def opened(plain, other):
         panel(
             "Errors raised",
             "so far, of any kind, wrong shapes included",
-            *both(iterations, 0 * iterations, 0 * iterations),
-            label(100, 0.6, "one setting: 0", 8, "right"),
-            label(100, 0.15, "the other: 0", 1, "right"),
+            *both(TWO_RUNS, iterations, 0 * iterations, 0 * iterations),
+            label(100, 0.6, f"{TWO_RUNS[0]}: 0", 8, "right"),
+            label(100, 0.15, f"{TWO_RUNS[1]}: 0", 1, "right"),
             x="iteration",
             x_range=(0, 100),
             y_range=(-0.3, 4),
@@ -530,4 +533,4 @@ def opened(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(fault="rewards shifted by a row"), opened, tasks.exact_pass)
+OPENING = Opening(Knobs(), Knobs(fault="rewards shifted by a row"), opened, tasks.exact_pass, TWO_RUNS)

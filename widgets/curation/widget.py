@@ -426,9 +426,12 @@ def holds(k, r):
     )
 
 
+TWO_RUNS = "prompts at random", "from a fixed list"
+
+
 def two_runs(plain, other):
     """How much of the pool is solved, and how many groups say something."""
-    parts = ((plain.run, "one setting", 8, "reference"), (other.run, "the other", 1, ""))
+    parts = ((plain.run, TWO_RUNS[0], 8, "reference"), (other.run, TWO_RUNS[1], 1, ""))
     left, right = [], []
     for run, name, series, role in parts:
         at = thinned(run)
@@ -437,10 +440,10 @@ def two_runs(plain, other):
         right.append(line(x / 1000, y, name, series, role))
     end = 200
     left += [
-        label(end, 100 * plain.run.solved[-1] + 1, "one setting", 8, "right"),
-        label(end, 100 * other.run.solved[-1] - 4, "the other", 1, "right", below=True),
+        label(end, 100 * plain.run.solved[-1] + 1, TWO_RUNS[0], 8, "right"),
+        label(end, 100 * other.run.solved[-1] - 4, TWO_RUNS[1], 1, "right", below=True),
     ]
-    right += [label(45, 80, "the other", 1), label(118, 52, "one setting", 8)]
+    right += [label(45, 80, TWO_RUNS[1], 1), label(118, 52, TWO_RUNS[0], 8)]
     return [
         panel(
             "Prompts that are solved",
@@ -461,4 +464,4 @@ def two_runs(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(budget=200_000), Knobs(budget=200_000, way=LIST), two_runs, curation.train)
+OPENING = Opening(Knobs(budget=200_000), Knobs(budget=200_000, way=LIST), two_runs, curation.train, TWO_RUNS)

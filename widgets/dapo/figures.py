@@ -21,7 +21,7 @@ from widgets.frame.drawing.written import signed
 K, GROUPS, RATE = 8, 8, 4.0
 
 # ── what an update draws, with two settings ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("drawn once", "drawn again")
 SEED, UPDATES, UPDATES_SHOWN = 0, 30, 60
 LIE = trays.Sorted(4, GROUPS, 64)  # eight rounds of groups at most
 MOMENTS = (5, 11, 14, 24, 28, 32, 35, 38, 42, 46, 50, 53, 56, 58, 60)  # updates whose draw is typical of the policy's
@@ -76,7 +76,7 @@ def counted(setting, update):
 OPENING = Figure(
     opening,
     Controller.collect,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     counted,
     Time(
         "Update",
@@ -369,7 +369,7 @@ BOUNDS = (0.2, 0.28, 0.5, 1.0, 5.0)
 
 @cache
 def coins(eps_high):
-    """Mean entropy by update, from uniform; as in the instrument's tab."""
+    """Mean entropy by update, from uniform; as in the simulator's tab."""
     entropy = clip_entropy.coin_entropy(0.2, eps_high, 4, SGD(RATE), 150, 24, np.random.default_rng(0))
     return entropy.mean(axis=0)
 

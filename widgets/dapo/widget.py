@@ -473,10 +473,5 @@ GUESS = Guess(
     ),
 )
 
-DARE = "Turn something until updates are paid for and gain nothing."
-OPENING = Played(
-    Knobs(redraw="never", updates=60),
-    Knobs(updates=60),
-    "opening",
-    "You have found it: the other draws again, for eight rounds at most.",
-)
+DARE = "Can you make updates cost samples and gain nothing?"
+OPENING = Played(Knobs(redraw="never", updates=60), Knobs(updates=60), "opening")

@@ -38,7 +38,7 @@ def board(key, title, frame):
 
 
 # ── the opening: one teacher, two students ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("thinks a little", "answers at once")
 STUDENT = {SETTINGS[0]: "thinks a little", SETTINGS[1]: "answers at once"}
 MOMENTS = tuple(range(0, distilled.UPDATES + 1, distilled.LOOK))
 
@@ -59,7 +59,7 @@ def told(setting, moment):
 OPENING = Figure(
     opening,
     distilled.run,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     told,
     Time(
         "Update",

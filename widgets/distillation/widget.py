@@ -351,10 +351,5 @@ GUESS = Guess(
     2,
     lambda k, r: f"Higher: {of_100(r.last.right)} are right, where all logits lead to 61, with AdamW.",
 )
-DARE = "Turn something until a student loses what it could do."
-OPENING = Played(
-    Knobs(),
-    Knobs(student=ONCE),
-    "opening",
-    "You have found it: one student thinks a little before it answers, the other answers at once.",
-)
+DARE = "Can you make a student lose what it could do?"
+OPENING = Played(Knobs(), Knobs(student=ONCE), "opening")

@@ -487,15 +487,18 @@ def methods(k, r):
 # Two runs on the first screen
 
 
+TWO_RUNS = "sampled labels", "sure labels"
+
+
 def opening(plain, other):
-    named = ((plain, "one setting", 1), (other, "the other", 2))
+    named = ((plain, TWO_RUNS[0], 1), (other, TWO_RUNS[1], 2))
     return [
         panel(
             "Wins against the model before training",
             "share of comparisons, exact",
             *(line(r.course.step[SHOWN], r.course.wins[SHOWN], name, series) for r, name, series in named),
-            label(STEPS, 0.85, "one setting", 1, "right"),
-            label(STEPS, 0.35, "the other", 2, "right"),
+            label(STEPS, 0.85, TWO_RUNS[0], 1, "right"),
+            label(STEPS, 0.35, TWO_RUNS[1], 2, "right"),
             x="step",
             x_range=[0, STEPS],
             y_range=[0, 1.04],
@@ -504,8 +507,8 @@ def opening(plain, other):
             "The loss",
             "mean over the 200 pairs, nats",
             *(line(r.course.step[SHOWN], r.course.loss[SHOWN], name, series) for r, name, series in named),
-            label(STEPS, 0.5, "one setting", 1, "right"),
-            label(STEPS, 0.28, "the other", 2, "right"),
+            label(STEPS, 0.5, TWO_RUNS[0], 1, "right"),
+            label(STEPS, 0.28, TWO_RUNS[1], 2, "right"),
             x="step",
             x_range=[0, STEPS],
             y_range=[0, 0.8],
@@ -513,4 +516,4 @@ def opening(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(labels=SURE), opening, direct_preference.train)
+OPENING = Opening(Knobs(), Knobs(labels=SURE), opening, direct_preference.train, TWO_RUNS)

@@ -331,6 +331,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "constant divisor", "divided by length"
+
+
 def opened(plain, other):
     """Wrong completions of both settings, and how many times as long as right ones they get."""
     x = np.arange(UPDATES + 1)
@@ -340,18 +343,18 @@ def opened(plain, other):
         by_update(
             "Tokens of a wrong answer",
             f"expected, mean of {SEEDS} seeds; no length is paid",
-            *both(x, *wrong),
-            label(UPDATES, wrong[0][-1] + 2, f"one setting: {wrong[0][-1]:.0f}", 8, "right"),
-            label(UPDATES, wrong[1][-1] + 2, f"the other: {wrong[1][-1]:.0f}", 1, "right"),
+            *both(TWO_RUNS, x, *wrong),
+            label(UPDATES, wrong[0][-1] + 2, f"{TWO_RUNS[0]}: {wrong[0][-1]:.0f}", 8, "right"),
+            label(UPDATES, wrong[1][-1] + 2, f"{TWO_RUNS[1]}: {wrong[1][-1]:.0f}", 1, "right"),
             updates=UPDATES,
             y_range=(0, 66),
         ),
         by_update(
             "Wrong over right",
             "ratio of the lengths, logarithmic",
-            *both(x, *ratio),
-            label(UPDATES, 1.2, "one setting", 8, "right"),
-            label(UPDATES, 14, "the other", 1, "right"),
+            *both(TWO_RUNS, x, *ratio),
+            label(UPDATES, 1.2, TWO_RUNS[0], 8, "right"),
+            label(UPDATES, 14, TWO_RUNS[1], 1, "right"),
             updates=UPDATES,
             y_range=(0.5, 100),
             log="y",
@@ -359,4 +362,4 @@ def opened(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(divisor="constant"), Knobs(divisor="1/|o|"), opened, length_bias.train)
+OPENING = Opening(Knobs(divisor="constant"), Knobs(divisor="1/|o|"), opened, length_bias.train, TWO_RUNS)

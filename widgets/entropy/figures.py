@@ -26,7 +26,7 @@ def trained(alpha):
 
 
 # ── the opening: eight runs, one prompt ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("entropy bonus of 0.1", "no bonus")
 BONUS = {SETTINGS[0]: 0.1, SETTINGS[1]: 0.0}
 MOMENTS = tuple(range(0, UPDATES + 1, 5))
 WHAT = "[against] a common answer, right half the time; [followed] a rare one, always right; [rest] 48 others, never"
@@ -75,7 +75,7 @@ def told(setting, moment):
 OPENING = Figure(
     opening,
     rare_prize.run,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     told,
     Time(
         "Update",

@@ -405,7 +405,5 @@ GUESS = Guess(
     lambda k, r: f"{many_found(r) or 'None'}: it bounds a step, and the runs take sixty. {of_100(final(r))} are right.",
     "Runs that found the prize",
 )
-DARE = "Turn something until most runs miss the prize."
-OPENING = Played(
-    Knobs(), Knobs(alpha=0.0), "opening", "You have found it: one has a bonus of 0.1 for entropy, the other has none."
-)
+DARE = "Can you make most runs miss the prize?"
+OPENING = Played(Knobs(), Knobs(alpha=0.0), "opening")

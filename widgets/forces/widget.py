@@ -513,17 +513,20 @@ def held(source):
 # The first screen
 
 
+TWO_RUNS = "24 bytes a weight", "22 bytes a weight"
+
+
 def two_teams(plain, other):
     """Compute of the best that each can afford, and what is left of the signal of its scorer."""
     compute = [r.best.compute for r in (plain, other)]
     signal = [forces.signal(r.best.unchecked.signal, r.best.unchecked.anchored) for r in (plain, other)]
-    names = dict(tickvals=[0, 1], ticktext=["one team", "the other"])
+    names = dict(tickvals=[0, 1], ticktext=[TWO_RUNS[0], TWO_RUNS[1]])
     return [
         panel(
             "Compute to the same result",
             "relative; each takes the cheapest recipe it can",
-            bars([0], compute[:1], "one team", 8),
-            bars([1], compute[1:], "the other", 1),
+            bars([0], compute[:1], TWO_RUNS[0], 8),
+            bars([1], compute[1:], TWO_RUNS[1], 1),
             *(label(n, c + 0.5, f"{c:.1f}", 0, "center") for n, c in enumerate(compute)),
             x_range=[-0.6, 1.6],
             y_range=[0, 42],
@@ -532,8 +535,8 @@ def two_teams(plain, other):
         panel(
             "What is left of the signal",
             "1: a scorer that is never wrong; prompts without verifier",
-            bars([0], signal[:1], "one team", 8),
-            bars([1], signal[1:], "the other", 1),
+            bars([0], signal[:1], TWO_RUNS[0], 8),
+            bars([1], signal[1:], TWO_RUNS[1], 1),
             *(label(n, share + 0.01, f"{share:.2f}", 0, "center") for n, share in enumerate(signal)),
             x_range=[-0.6, 1.6],
             y_range=[0, 1],
@@ -542,4 +545,4 @@ def two_teams(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(room=24, pairs=0.36), Knobs(room=22, pairs=0.36), two_teams, forces.solve)
+OPENING = Opening(Knobs(room=24, pairs=0.36), Knobs(room=22, pairs=0.36), two_teams, forces.solve, TWO_RUNS)

@@ -24,7 +24,7 @@ def count(probability):
 
 
 # ── a thousand tokens, with two settings ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("λ = 1", "λ = 0.95")
 LONG = 1000
 UPDATES = tuple(range(0, 61, 3))
 LEVEL = np.full(len(WAYS), 1 / len(WAYS))
@@ -119,7 +119,7 @@ def sentence(name, update):
 OPENING = Figure(
     long_and_short,
     long_answer.credit,
-    Handle("Same code, same answers", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     sentence,
     Time(
         "Update",

@@ -354,7 +354,5 @@ GUESS = Guess(
     lambda k, r: f"It is {count(long_answer.right(r.last.policy))}: sixty updates have changed nothing.",
     "Right answers",
 )
-DARE = "Turn something until sixty updates change nothing."
-OPENING = Played(
-    Knobs(lam=1.0, length=1000), Knobs(length=1000), "opening", "You have found it: λ is 1 in one, 0.95 in the other."
-)
+DARE = "Can you make sixty updates change nothing?"
+OPENING = Played(Knobs(lam=1.0, length=1000), Knobs(length=1000), "opening")

@@ -361,15 +361,18 @@ def exchanged(k, r):
 # The first screen
 
 
+TWO_RUNS = "best plan", "famous one first"
+
+
 def two_choices(plain, other):
     """What the minutes bring, by how lessons are chosen, and what they are spent on in half an hour."""
-    named = ((plain, "one plan", 8, "reference"), (other, "the other", 1, "step"))
+    named = ((plain, TWO_RUNS[0], 8, "reference"), (other, TWO_RUNS[1], 1, "step"))
     chosen = [line(BUDGETS[::3][:9], r.chosen[:9], name, series, role) for r, name, series, role in named]
     at = [sum_worth(r, 0) for r in (plain, other)]
     return [
         panel(
             "What the minutes bring",
-            "value to a kernel engineer (judgement); [s8] one plan, [s1] the other",
+            "value to a kernel engineer (our judgment)",
             *chosen,
             x="minutes",
             x_range=[0, 120],
@@ -378,12 +381,12 @@ def two_choices(plain, other):
         panel(
             "Of 30 minutes, of no use",
             "minutes on lessons of value 0",
-            bars([0], at[:1], "one plan", 8),
-            bars([1], at[1:], "the other", 1),
+            bars([0], at[:1], TWO_RUNS[0], 8),
+            bars([1], at[1:], TWO_RUNS[1], 1),
             *(label(n, a + 0.5, f"{a}", 0, "center") for n, a in enumerate(at)),
             x_range=[-0.6, 1.6],
             y_range=[0, 36],
-            ticks=dict(tickvals=[0, 1], ticktext=["one plan", "the other"]),
+            ticks=dict(tickvals=[0, 1], ticktext=[TWO_RUNS[0], TWO_RUNS[1]]),
         ),
     ]
 
@@ -397,4 +400,5 @@ OPENING = Opening(
     Knobs(work="kernels and serving", minutes=30, order=FAMOUS),
     two_choices,
     gaps.plan,
+    TWO_RUNS,
 )

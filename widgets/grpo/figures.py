@@ -57,7 +57,7 @@ def written(quantity):
 
 
 # ── the opening: what a batch teaches, in groups of two sizes ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("groups of 16", "groups of 4")
 SIZE_OF = {SETTINGS[0]: 16, SETTINGS[1]: 4}
 UPDATES = (1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 20, 22, 24, 26, 28, 30, 33, 36, 39, 42, 46, 50, 55, 60)
 ASKED = [f"add up to {target}" for target in modsum.TARGETS]
@@ -122,7 +122,7 @@ def sentence(setting, update):
 OPENING = Figure(
     in_groups,
     group_batches.run,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     sentence,
     Time(
         "Batch",

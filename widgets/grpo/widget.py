@@ -473,10 +473,4 @@ GUESS = Guess(
 )
 
 
-OPENING = Played(
-    Knobs(K=16, prompts="almost never right"),
-    Knobs(K=4, prompts="almost never right"),
-    "opening",
-    "You have found it: the other has groups of four, not of sixteen.",
-    "Same code, same seed, the same first 64 answers. One setting differs.",
-)
+OPENING = Played(Knobs(K=16, prompts="almost never right"), Knobs(K=4, prompts="almost never right"), "opening")

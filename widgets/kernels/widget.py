@@ -453,15 +453,18 @@ def holds(k, r):
 # The first screen
 
 
+TWO_RUNS = "fp16", "bf16"
+
+
 def two_formats(plain, other):
     """Sequences that count by their length, and the log-ratio of one as it gets longer."""
-    named = ((plain, "one format", 8, "reference"), (other, "the other", 1, ""))
+    named = ((plain, TWO_RUNS[0], 8, "reference"), (other, TWO_RUNS[1], 1, ""))
     rng = np.random.default_rng(0)
     walks = [rounding_net.drift(r.gap, WALK, 1, rng)[0] for r in (plain, other)]
     return [
         panel(
             COUNT,
-            "by their length; [s8] one run, [s1] the other",
+            "by their length",
             *(
                 line(WALK, 100 * rounding_net.effective_share(r.gap, WALK), name, series, role)
                 for r, name, series, role in named
@@ -482,4 +485,4 @@ def two_formats(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(mode="bf16"), two_formats, rounding_net.logp_gap)
+OPENING = Opening(Knobs(), Knobs(mode="bf16"), two_formats, rounding_net.logp_gap, TWO_RUNS)

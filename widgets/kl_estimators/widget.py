@@ -455,6 +455,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "KL in the reward", "KL in the loss"
+
+
 def opened(plain, other):
     """What is left of the tokens that are not paid, and the KL to the reference, means of four runs."""
     update = np.arange(UPDATES + 1)
@@ -464,10 +467,10 @@ def opened(plain, other):
         by_update(
             "Left of the two tokens that are not paid",
             f"%, logarithmic, mean of {RUNS} runs; the best policy at this price keeps {100 * plain.best_unpaid:.1f}",
-            *both(update, *unpaid),
+            *both(TWO_RUNS, update, *unpaid),
             dots([0], unpaid[1][:1], "the same start", 1),
-            label(UPDATES, 1.15 * unpaid[0][-1], "one setting", 8, "right"),
-            label(UPDATES, 1.15 * unpaid[1][-1], "the other", 1, "right"),
+            label(UPDATES, 1.15 * unpaid[0][-1], TWO_RUNS[0], 8, "right"),
+            label(UPDATES, 1.15 * unpaid[1][-1], TWO_RUNS[1], 1, "right"),
             updates=UPDATES,
             y_range=(0.2, 100),
             log="y",
@@ -475,13 +478,13 @@ def opened(plain, other):
         by_update(
             "KL to the reference",
             "nats, exact",
-            *both(update, *far),
-            label(UPDATES, far[0][-1] + 0.06, "one setting", 8, "right"),
-            label(UPDATES, far[1][-1] + 0.06, "the other", 1, "right"),
+            *both(TWO_RUNS, update, *far),
+            label(UPDATES, far[0][-1] + 0.06, TWO_RUNS[0], 8, "right"),
+            label(UPDATES, far[1][-1] + 0.06, TWO_RUNS[1], 1, "right"),
             updates=UPDATES,
             y_range=(0, 1.9),
         ),
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(placement="loss"), opened, kl.train)
+OPENING = Opening(Knobs(), Knobs(placement="loss"), opened, kl.train, TWO_RUNS)

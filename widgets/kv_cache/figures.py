@@ -53,7 +53,7 @@ def passes(cached):
 SMALL_POOL, SLOTS = 40, 16  # blocks, slots of one
 LONGEST_ASKED = 160  # tokens, prompt included: what a reservation is for
 JOB = scheduling.requests_of(lognormal(24, 0.8, 144), 12, 1, 16, np.random.default_rng(1))
-WAYS = ("one setting", "the other")  # blocks as they are needed; room for the longest
+WAYS = ("16 tokens at a time", "room for the longest")  # blocks as they are needed; room for the longest
 TICK, LAST = 4, 96  # steps from one moment to the next, and the last
 
 
@@ -131,7 +131,7 @@ def most_at_once(way):
 OPENING = Figure(
     small_pool,
     scheduling.stream,
-    Handle("Same engine, same twelve", WAYS, start=1, words=WAYS),
+    Handle("Run", WAYS, start=1),
     who_writes,
     Time(
         "Step",

@@ -722,11 +722,5 @@ def export(k, r):
     return setting
 
 
-DARE = "Turn something until a tenth of the speed is lost."
-OPENING = Played(
-    Knobs(),
-    Knobs(block=WHOLE),
-    "opening",
-    "You have found it: the other reserves room for the longest.",
-    "Same engine, same completions, one setting differs. Find which.",
-)
+DARE = "Can you make the engine lose a tenth of its speed?"
+OPENING = Played(Knobs(), Knobs(block=WHOLE), "opening")

@@ -20,7 +20,7 @@ MOMENTS = tuple(range(1, 25))  # of 24, up to the end of the step
 MOST = tuple(range(25))
 
 # ── a step that does not wait, and its batch ──
-WAYS = ("one setting", "the other")
+WAYS = ("8 started", "12 started")
 LAUNCHED_OF = dict(zip(WAYS, (8, 12)))
 RACE_UNTIL, TICK = 5000, 250  # tokens
 TICKS = tuple(range(0, RACE_UNTIL + 1, TICK))
@@ -62,7 +62,7 @@ def done_by(way):
 OPENING = Figure(
     one_prompt,
     slot_board.typical,
-    Handle("Same policy, same prompt", WAYS, start=1, words=WAYS),
+    Handle("Run", WAYS, start=1),
     batch,
     Time(
         "Tokens",

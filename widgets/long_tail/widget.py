@@ -453,10 +453,4 @@ def holds(k, r):
     )
 
 
-OPENING = Played(
-    Knobs(),
-    Knobs(launched=12),
-    "opening",
-    "You have found it: the other begins twelve for each eight.",
-    "Same policy, same prompt, one setting differs. Find which.",
-)
+OPENING = Played(Knobs(), Knobs(launched=12), "opening")

@@ -544,6 +544,9 @@ def holds(k, r):
 # The first screen
 
 
+TWO_RUNS = "7,680 tokens", "32,256 tokens"
+
+
 def two_jobs(plain, other):
     """The bytes of a GPU while it trains, and how full it is at each moment."""
     hbm, top = 80.0, 190.0
@@ -569,13 +572,13 @@ def two_jobs(plain, other):
             x_range=[-0.5, 2.6],
             y_range=[0, top],
             stacked=True,
-            ticks=dict(tickvals=[0, 1], ticktext=["one setting", "the other"]),
+            ticks=dict(tickvals=[0, 1], ticktext=[TWO_RUNS[0], TWO_RUNS[1]]),
         ),
         panel(
             "Moment by moment",
-            "% of the GPU; [s8] one setting, [s1] the other",
-            bars(list(range(3)), full(plain), "one setting", 8),
-            bars(list(range(3)), full(other), "the other", 1),
+            "% of the memory of a GPU",
+            bars(list(range(3)), full(plain), TWO_RUNS[0], 8),
+            bars(list(range(3)), full(other), TWO_RUNS[1], 1),
             threshold(100, "full", 240),
             x_range=[-0.6, 2.6],
             y_range=[0, 240],
@@ -584,4 +587,4 @@ def two_jobs(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(longest=32256), two_jobs, envelope.envelope)
+OPENING = Opening(Knobs(), Knobs(longest=32256), two_jobs, envelope.envelope, TWO_RUNS)

@@ -17,7 +17,7 @@ SEED = 0
 HOT = 1.5  # temperature of the engine
 
 # ── the opening: what two corrections make of the same draws ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("weighted by the ratio", "clipped")
 WAY = {SETTINGS[0]: "token ratio, at most 2", SETTINGS[1]: "clip around the engine"}
 MOMENTS = (1, 5, 9, 13, 17, 25, 33, 45, 57, 69, 81, 100)  # updates after which the pass rate is known
 
@@ -77,7 +77,7 @@ def sentence(setting, moment):
 OPENING = Figure(
     opening,
     mismatch.run,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     sentence,
     Time(
         "Update",

@@ -351,11 +351,5 @@ GUESS = Guess(
     lambda k, r: f"{of_100(final(r))}: nothing was corrected, and nothing was silenced.",
     "Right",
 )
-DARE = "Turn something until fewer than half are right."
-OPENING = Played(
-    Knobs(),
-    Knobs(correction=CLIP),
-    "opening",
-    "You have found it: one weighs each token by its ratio, the other clips around the engine.",
-    "Same code, same seed. One setting differs, and the first is the default.",
-)
+DARE = "Can you make fewer than half of the answers correct?"
+OPENING = Played(Knobs(), Knobs(correction=CLIP), "opening")

@@ -15,7 +15,7 @@ from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 GIVEN = "Write ones, twos and threes that add up to 5, 12, 19, …, then stop."
 SIGNS = ("1", "2", "3", "■")
-RATE = cut_arrows.LEARNING_RATE  # of the one step, as in the instrument
+RATE = cut_arrows.LEARNING_RATE  # of the one step, as in the simulator
 
 
 @cache
@@ -30,7 +30,7 @@ def stepped():
 
 
 # ── the two copies of the weights, asked the same ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("with weight sync", "without it")
 ROUNDS = tuple(range(0, 61, 3))
 OLD = "the untrained model wrote these"
 
@@ -71,7 +71,7 @@ def counted(name, i):
 OPENING = Figure(
     two_copies,
     cut_arrows.twins_without,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     counted,
     Time(
         "Round",

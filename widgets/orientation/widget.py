@@ -313,9 +313,7 @@ GUESS = Guess(
 )
 
 
-DARE = "Turn something until the log and the model disagree."
+DARE = "Can you make the log and the model disagree?"
 
 
-OPENING = Played(
-    Knobs(), Knobs(cut="weight sync"), "opening", "You have found it: in the other run new weights never reach rollout."
-)
+OPENING = Played(Knobs(), Knobs(cut="weight sync"), "opening")

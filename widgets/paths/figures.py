@@ -42,7 +42,7 @@ def written(number):
 
 
 # ── a step, with two settings ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("GPU to GPU", "through one process")
 UNTIL, TICK = 4000, 200  # seconds
 TICKS = tuple(range(0, UNTIL + 1, TICK))
 LATE = 1000  # seconds that nobody overlooks
@@ -96,7 +96,7 @@ def after(name, second):
 OPENING = Figure(
     opening,
     paths.laid,
-    Handle("Same job, same machines", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     after,
     Time(
         "Seconds",

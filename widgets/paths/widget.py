@@ -488,11 +488,5 @@ def holds(k, r):
     )
 
 
-DARE = "Turn something until a quarter of the step is waiting."
-OPENING = Played(
-    Knobs(payload=paths.FULL),
-    Knobs(payload=paths.FULL, route=paths.CONTROLLER),
-    "opening",
-    "You have found it: in the other the tokens go through one process.",
-    "Same job, same machines, one setting differs. Find which.",
-)
+DARE = "Can you make a quarter of the step waiting?"
+OPENING = Played(Knobs(payload=paths.FULL), Knobs(payload=paths.FULL, route=paths.CONTROLLER), "opening")

@@ -572,8 +572,11 @@ def holds(k, r):
 # Two runs on the first screen
 
 
+TWO_RUNS = "length is free", "length is charged"
+
+
 def opened(plain, other):
-    pairs = ((plain, "one setting", 8, "reference"), (other, "the other", 1, ""))
+    pairs = ((plain, TWO_RUNS[0], 8, "reference"), (other, TWO_RUNS[1], 1, ""))
     stages_done = [list(range(len(r.reports))) for r in (plain, other)]
     return [
         panel(
@@ -583,8 +586,8 @@ def opened(plain, other):
                 line(x, [first(outcome) for outcome in r.reports], name, s, role)
                 for x, (r, name, s, role) in zip(stages_done, pairs)
             ),
-            label(4, first(plain.reports[-1]) + 0.04, "one setting", 8, "right"),
-            label(3.5, 0.02, "the other", 1, "right"),
+            label(4, first(plain.reports[-1]) + 0.04, TWO_RUNS[0], 8, "right"),
+            label(3.5, 0.02, TWO_RUNS[1], 1, "right"),
             x="stages so far",
             x_range=[0, 4.2],
             y_range=[0, 1],
@@ -596,8 +599,8 @@ def opened(plain, other):
                 line(x, [float(outcome.thinks) for outcome in r.reports], name, s, role)
                 for x, (r, name, s, role) in zip(stages_done, pairs)
             ),
-            label(2.9, 0.9, "one setting", 8, "right"),
-            label(3.4, 0.25, "the other", 1, "right"),
+            label(2.9, 0.9, TWO_RUNS[0], 8, "right"),
+            label(3.4, 0.25, TWO_RUNS[1], 1, "right"),
             x="stages so far",
             x_range=[0, 4.2],
             y_range=[0, 1.1],
@@ -605,4 +608,4 @@ def opened(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(L_cache=4), opened, report.report)
+OPENING = Opening(Knobs(), Knobs(L_cache=4), opened, report.report, TWO_RUNS)

@@ -168,7 +168,7 @@ def growth():
 
 # ── the same story as it is written, pass by pass ──
 PASSES = tuple(range(rare_token.PASSES + 1))
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("with the clip", "without it")
 
 
 def setting(name):
@@ -466,7 +466,7 @@ def over_passes(start, strip, holds):
 OPENING = Figure(
     written_anew,
     rare_token.passes,
-    Handle("Same code, same batch", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     seen,
     over_passes(
         rare_token.PASSES,

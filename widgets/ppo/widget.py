@@ -400,7 +400,7 @@ GUESS = Guess(
     lambda k, r: f"It is {r.ratio_max.max():.2f}, and the farthest update still goes only {r.kl_step.max():.3f} nats.",
     "Largest ratio of a token",
 )
-DARE = "Turn something until a prompt is lost."
+DARE = "Can you make a run lose a prompt?"
 
 
-OPENING = Played(Knobs(passes=16), Knobs(passes=16, clip=False), "opening", "You have found it: the other has no clip.")
+OPENING = Played(Knobs(passes=16), Knobs(passes=16, clip=False), "opening")

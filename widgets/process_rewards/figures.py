@@ -21,7 +21,7 @@ from widgets.process_rewards import step_rows
 SEED = 0
 
 # ── the opening: paid in two ways ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("paid for progress", "paid for every step")
 FORM = {SETTINGS[0]: PROGRESS, SETTINGS[1]: SUM}
 MOMENTS = (0, 5, 10, 20, 30, 40, 60, 80, 120, 160, 220, 300, 400)
 OPTIMIZERS = dict(AdamW=lambda: AdamW(0.05, clip=1.0), SGD=lambda: SGD(0.3))
@@ -57,7 +57,7 @@ def told(setting, moment):
 OPENING = Figure(
     opening,
     step_rewards.train,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     told,
     Time(
         "Update",

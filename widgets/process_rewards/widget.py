@@ -459,10 +459,5 @@ GUESS = Guess(
     ),
     "First errors, F1",
 )
-DARE = "Turn something until hardly any chain is solved."
-OPENING = Played(
-    Knobs(),
-    Knobs(form=SUM),
-    "opening",
-    "You have found it: one is paid for progress, the other for every step by its score.",
-)
+DARE = "Can you make the model solve hardly any chain?"
+OPENING = Played(Knobs(), Knobs(form=SUM), "opening")

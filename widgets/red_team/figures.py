@@ -34,7 +34,7 @@ def missed(this, shared):
 
 
 # ── the opening: two ways to patch one wall ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("class patched", "instance patched")
 PATCH = {SETTINGS[0]: CLASS, SETTINGS[1]: INSTANCE}
 MOMENTS = tuple(range(1, ROUNDS + 1))
 LEGEND = (
@@ -87,7 +87,7 @@ def told(setting, moment):
 OPENING = Figure(
     opening,
     redteam.run,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     told,
     Time(
         "Round",

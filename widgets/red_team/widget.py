@@ -347,10 +347,5 @@ GUESS = Guess(
     ),
     "Solved",
 )
-DARE = "Turn something until both verifiers are content and nothing is solved."
-OPENING = Played(
-    Knobs(),
-    Knobs(patch=INSTANCE),
-    "opening",
-    "You have found it: one setting closes the class of every hole that an audit found, the other that hole alone.",
-)
+DARE = "Can you satisfy both verifiers with nothing solved?"
+OPENING = Played(Knobs(), Knobs(patch=INSTANCE), "opening")

@@ -291,6 +291,9 @@ GUESS = Guess(
 )
 
 
+TWO_RUNS = "KL coefficient 1", "KL coefficient 0.001"
+
+
 def opening(plain, other):
     """What was meant, and what is paid, of both settings."""
     update = [p.update for p in plain.points]
@@ -299,22 +302,22 @@ def opening(plain, other):
     yield by_update(
         "Right answers of a language model",
         "of 100 sums, on average, over 100 updates",
-        *both(update, *right),
+        *both(TWO_RUNS, update, *right),
         dots([0], right[1][:1], "the same start", 1),
-        label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
-        label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
+        label(UPDATES, right[0][-1] + 3, TWO_RUNS[0], 8, "right"),
+        label(UPDATES, right[1][-1] + 3, TWO_RUNS[1], 1, "right"),
         updates=UPDATES,
         y_range=(0, 104),
     )
     yield by_update(
         "What they are paid",
         "mean of 128 completions; a right answer earns 1",
-        *both(update, *paid),
-        label(UPDATES, min(paid[0][-4:]) - 0.03, "one setting", 8, "right", below=True),
-        label(UPDATES, 1.56, "the other", 1, "right"),
+        *both(TWO_RUNS, update, *paid),
+        label(UPDATES, min(paid[0][-4:]) - 0.03, TWO_RUNS[0], 8, "right", below=True),
+        label(UPDATES, 1.56, TWO_RUNS[1], 1, "right"),
         updates=UPDATES,
         y_range=(0, 1.8),
     )
 
 
-OPENING = Opening(Knobs(), Knobs(beta=0.001), lambda *both: list(opening(*both)), kl_anchor.train)
+OPENING = Opening(Knobs(), Knobs(beta=0.001), lambda *both: list(opening(*both)), kl_anchor.train, TWO_RUNS)

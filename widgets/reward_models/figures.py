@@ -19,7 +19,7 @@ BIAS, PAIRS, MODELS, CHARGE = 1.0, 200, 5, 0.5
 DRAWN = 1  # the draw whose wins are nearest to the mean of sixteen
 
 # ── the opening: one reward, followed farther and farther ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("length taken out", "lowest of five")
 HOW = {SETTINGS[0]: OUT, SETTINGS[1]: "lowest"}
 MOMENTS = tuple(range(13))  # nats from the start
 
@@ -78,7 +78,7 @@ def told(setting, nats):
 OPENING = Figure(
     opening,
     many_reward_models.run,
-    Handle("Same labels, same draw", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     told,
     Time(
         "Distance",

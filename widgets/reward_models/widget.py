@@ -400,12 +400,5 @@ GUESS = Guess(
     lambda k, r: f"{r.mean:.2f}: all five learned from the same labelers, so the lowest pays for length as well.",
     "Wins against the start, mean",
 )
-DARE = "Turn something until people change from the policy to the start, or back."
-OPENING = Played(
-    Knobs(how=OUT, bias=1.0),
-    Knobs(bias=1.0),
-    "opening",
-    "You have found it: the labelers paid for length. One takes the length out of its reward model, the other trusts "
-    "the lowest of five.",
-    "Same labels, one setting differs. Find which.",
-)
+DARE = "Can you make people change sides between policy and start?"
+OPENING = Played(Knobs(how=OUT, bias=1.0), Knobs(bias=1.0), "opening")

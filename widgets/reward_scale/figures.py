@@ -17,7 +17,7 @@ from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 # ── the opening: the batch of every tenth update, under two settings ──
 MOMENTS = tuple(range(0, 101, 10))
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("rewards of 0 and 1", "one reward of 100")
 SEED = 0
 START = float(after_sft.start())
 LOUD = {SETTINGS[0]: None, SETTINGS[1]: 100.0}
@@ -79,7 +79,7 @@ def told(setting, moment):
 OPENING = Figure(
     opening,
     mixed_rewards.run,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     told,
     Time(
         "Update",
@@ -264,7 +264,7 @@ def price():
 
 FIGURES = {
     "opening": OPENING,
-    "row": Figure(one_row, normalizers.normalized, Handle("The last is", WAYS, start=1, words=WAYS), said_of),
+    "row": Figure(one_row, normalizers.normalized, Handle("Run", WAYS, start=1), said_of),
     "tray": Figure(
         tray,
         normalizers.normalized,

@@ -401,7 +401,5 @@ GUESS = Guess(
     lambda k, r: f"It ends at {final(r):.2f}: right answers had a mean advantage of {trays.pushed(wanted(r))}.",
     "Right, all sums",
 )
-DARE = "Turn something until the sums are unlearned."
-OPENING = Played(
-    Knobs(), Knobs(outlier="100"), "opening", "You have found it: in the other one answer of each batch is paid 100."
-)
+DARE = "Can you make the model unlearn its sums?"
+OPENING = Played(Knobs(), Knobs(outlier="100"), "opening")

@@ -18,7 +18,7 @@ from widgets.rlaif import judged
 KL, SEED = 4.0, 0
 
 # ── the opening: people and a judge, thirty labels of each and more ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("mild taste for style", "strong taste for style")
 TASTE = {SETTINGS[0]: 0.25, SETTINGS[1]: 0.75}
 DRAWN = 48  # seed of the pairs and labels in the picture
 ACROSS = 5
@@ -76,7 +76,7 @@ def told(setting, labels):
 OPENING = Figure(
     opening,
     feedback.run,
-    Handle("Same pairs, same code", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     told,
     Time(
         "Labels of each",

@@ -382,10 +382,5 @@ GUESS = Guess(
     2,
     lambda k, r: f"People's: it beats its start {of_100(won(k, r)[0])} times, the judge's {of_100(won(k, r)[1])}.",
 )
-DARE = "Turn something until the judge's policy is far behind that of people."
-OPENING = Played(
-    Knobs(),
-    Knobs(taste=0.75),
-    "opening",
-    "You have found it: the two judges differ in their taste for style, 0.25 and 0.75.",
-)
+DARE = "Can you make the judge's policy fall far behind the people's?"
+OPENING = Played(Knobs(), Knobs(taste=0.75), "opening")

@@ -573,6 +573,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "KL coefficient 0.4", "KL coefficient 0.15"
+
+
 def opened(plain, other):
     """Wins and the reward model's score after each update, of both settings."""
     x = np.arange(ALL + 1)
@@ -582,22 +585,22 @@ def opened(plain, other):
         by_update(
             "How often people prefer it to its start",
             f"share of comparisons, after each of {ALL} updates",
-            *both(x, *wins),
+            *both(TWO_RUNS, x, *wins),
             dots([0], [0.5], "the same start", 1),
-            label(ALL, wins[0][-1] + 0.01, "one setting", 8, "right"),
-            label(ALL, wins[1][-1] + 0.02, "the other", 1, "right"),
+            label(ALL, wins[0][-1] + 0.01, TWO_RUNS[0], 8, "right"),
+            label(ALL, wins[1][-1] + 0.02, TWO_RUNS[1], 1, "right"),
             updates=ALL,
         ),
         by_update(
             "What the learned reward says of it",
             "nats; 0 is the start",
-            *both(x, *score),
-            label(ALL, score[0][-1] + 0.1, "one setting", 8, "right"),
-            label(ALL, score[1][-1] + 0.1, "the other", 1, "right"),
+            *both(TWO_RUNS, x, *score),
+            label(ALL, score[0][-1] + 0.1, TWO_RUNS[0], 8, "right"),
+            label(ALL, score[1][-1] + 0.1, TWO_RUNS[1], 1, "right"),
             updates=ALL,
             y_range=(0, HIGHEST),
         ),
     ]
 
 
-OPENING = Opening(Knobs(how=UPDATES), Knobs(how=UPDATES, beta=0.15), opened, outcome)
+OPENING = Opening(Knobs(how=UPDATES), Knobs(how=UPDATES, beta=0.15), opened, outcome, TWO_RUNS)

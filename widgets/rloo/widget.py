@@ -360,6 +360,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "with the ratio", "without it"
+
+
 def opened(plain, other):
     """Right completions of both settings, and how many different ones are left in each."""
     x = np.arange(1, UPDATES + 1)
@@ -369,10 +372,10 @@ def opened(plain, other):
         panel(
             "Different completions of a prompt",
             f"that are left, logarithmic, {SEEDS} runs together",
-            *both(x, *different),
+            *both(TWO_RUNS, x, *different),
             threshold(LEFT, "", 0.3),
-            label(UPDATES, 4, f"one setting: {different[0][-1]:.1f}", 8, "right"),
-            label(UPDATES, 0.36, f"the other: {different[1][-1]:.1f}", 1, "right"),
+            label(UPDATES, 4, f"{TWO_RUNS[0]}: {different[0][-1]:.1f}", 8, "right"),
+            label(UPDATES, 0.36, f"{TWO_RUNS[1]}: {different[1][-1]:.1f}", 1, "right"),
             x="update",
             x_range=(0, UPDATES),
             y_range=(0.3, 200),
@@ -382,9 +385,9 @@ def opened(plain, other):
         by_update(
             "Right completions",
             f"probability, mean of {SEEDS} runs on 4 prompts",
-            *both(x, *right),
-            label(UPDATES, 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
-            label(UPDATES, 0.16, f"the other: {right[1][-1]:.2f}", 1, "right"),
+            *both(TWO_RUNS, x, *right),
+            label(UPDATES, 0.3, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),
+            label(UPDATES, 0.16, f"{TWO_RUNS[1]}: {right[1][-1]:.2f}", 1, "right"),
             updates=UPDATES,
             y_range=(0, 1.05),
         ),
@@ -396,5 +399,5 @@ OPENING = Opening(
     Knobs(passes=16, learning_rate=8.0),
     opened,
     modsum.exact,
-    "Same code, same seeds. One setting differs between the two, and neither is the default.",
+    TWO_RUNS,
 )

@@ -21,7 +21,7 @@ TEMPERATURES = (0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
 
 
 # ── the opening: what the language model writes, with two settings ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("both at 1.5", "trainer at 1")
 HOT = 1.5  # what both are sampled at
 UPDATES = (0, 1, 2, 3, 4, 6, 9, 12, 15, 18, 24, 30, 36, 42, 48, 54, 60)
 
@@ -66,7 +66,7 @@ def sentence(setting, update):
 OPENING = Figure(
     answers_to_sums,
     written_sums.followed,
-    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     sentence,
     Time(
         "Update",

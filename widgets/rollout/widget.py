@@ -381,13 +381,7 @@ GUESS = Guess(
     2,
     lambda k, r: f"{r.pass_rate[-1][1]:.2f}: as at 1, as long as the trainer computes at 1.5 too.",
 )
-DARE = "Turn something until fewer are right than before."
+DARE = "Can you make the model answer worse than before training?"
 
 
-OPENING = Played(
-    Knobs(temperature=1.5),
-    Knobs(temperature=1.5, trainer=ONE),
-    "opening",
-    "You have found it: the other computes at another temperature than it draws.",
-    "Same code, same seed. One setting differs, and neither run is the default.",
-)
+OPENING = Played(Knobs(temperature=1.5), Knobs(temperature=1.5, trainer=ONE), "opening")

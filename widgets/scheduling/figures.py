@@ -15,7 +15,7 @@ from sim.cluster.scheduling import Policy, Speculation
 from widgets.frame.drawing.marks import bars, dots, label, line, panel
 from widgets.frame.drawing.small_figures import Figure, Handle
 
-# The job that the instrument begins with: 32 prompts of some 600 tokens, 8 completions of each
+# The job that the simulator begins with: 32 prompts of some 600 tokens, 8 completions of each
 QWEN, H100 = MODELS["qwen2.5-7b"], ACCELERATORS["h100"]
 LAW = Law(800, 2230, 5145, 8192)
 ROOM = memory.capacity(QWEN, H100, memory.Engine(hbm_share=0.5))

@@ -737,11 +737,14 @@ def holds(k, r):
     )
 
 
+TWO_RUNS = "places refilled", "places wait"
+
+
 def two_engines(plain, other):
     """Tokens written, and the places in use."""
     end = 1.06 * other.trace.makespan
     written, live = [], []
-    for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
+    for r, name, series, role in ((plain, TWO_RUNS[0], 8, "reference"), (other, TWO_RUNS[1], 1, "")):
         t = r.trace
         at, places = staircase(t)
         seconds, tokens = np.append(0, t.seconds), np.append(0, t.written) / 1000
@@ -751,7 +754,7 @@ def two_engines(plain, other):
         ]
         live.append(line(at, places, name, series, "step" if r is other else role))
     top = float(plain.trace.live.max())
-    live += [label(0, 1.03 * top, "one setting", 8), label(other.trace.makespan, 1.03 * top, "the other", 1, "right")]
+    live += [label(0, 1.03 * top, TWO_RUNS[0], 8), label(other.trace.makespan, 1.03 * top, TWO_RUNS[1], 1, "right")]
     return [
         panel(
             "Tokens written",
@@ -772,4 +775,4 @@ def two_engines(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(batch=48), Knobs(batch=48, refill=False), two_engines, scheduling.stream)
+OPENING = Opening(Knobs(batch=48), Knobs(batch=48, refill=False), two_engines, scheduling.stream, TWO_RUNS)

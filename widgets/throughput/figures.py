@@ -22,7 +22,7 @@ UPRIGHT = dict(tickangle=0)
 ROW, SIDE = "sync", "async"  # in a row, side by side
 
 # ── two pools of GPUs, and a step that neither of them holds ──
-WAYS = ("one setting", "the other")
+WAYS = ("64 workers", "8 workers")
 WORKERS_OF = dict(zip(WAYS, (64, 8)))
 AGENT_UNTIL, TICK = 400, 20  # seconds
 POOLS = {"engine": ("rollout",), "trainer": ("log_probs", "train")}  # roles of each pool
@@ -104,7 +104,7 @@ SECONDS = tuple(range(0, AGENT_UNTIL + 1, TICK))
 OPENING = Figure(
     two_pools,
     step.laid,
-    Handle("Same job, same GPUs", WAYS, start=1, words=WAYS),
+    Handle("Run", WAYS, start=1),
     so_far,
     Time(
         "Time",

@@ -645,10 +645,4 @@ def holds(k, r):
 
 
 SHORT = replace(AGENT, test_seconds=20.0, longest_test=30.0)
-OPENING = Played(
-    SHORT,
-    replace(SHORT, workers=8),
-    "opening",
-    "You have found it: in the other only eight workers test, and both pools wait for them.",
-    "Same job, same GPUs, one setting differs. Find which.",
-)
+OPENING = Played(SHORT, replace(SHORT, workers=8), "opening")

@@ -501,11 +501,14 @@ def holds(k, r):
     )
 
 
+TWO_RUNS = "7 GPUs generate", "28 GPUs generate"
+
+
 def two_cuts(plain, other):
     """Both runs in one time, lane below lane, and what each has trained on by then."""
     end = 300.0
     lanes, tokens = [], []
-    for row, (name, r) in enumerate([("one setting", plain), ("the other", other)]):
+    for row, (name, r) in enumerate([(TWO_RUNS[0], plain), (TWO_RUNS[1], other)]):
         run, low = r.runs[ASYNC], 2.3 * (1 - row)
         lanes += [*spans(run, end, low), label(0, 1.2 + low, f"{name}: generate", 0), label(0, 0.2 + low, "train", 0)]
         new = [0.0, *updates(run, end), end]
@@ -527,4 +530,4 @@ def two_cuts(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(way=ASYNC), Knobs(way=ASYNC, generating=28), two_cuts, topology.simulate)
+OPENING = Opening(Knobs(way=ASYNC), Knobs(way=ASYNC, generating=28), two_cuts, topology.simulate, TWO_RUNS)

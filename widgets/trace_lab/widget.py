@@ -453,6 +453,9 @@ def watched(k, r):
 
 
 # ── the first screen ──
+TWO_RUNS = "trick unpaid", "trick paid"
+
+
 def opened(plain, other):
     right = [r.trace["right"] for r in (plain, other)]
     reward = [r.trace["proxy"] for r in (plain, other)]
@@ -461,9 +464,9 @@ def opened(plain, other):
         panel(
             "Right answers",
             "share, exact, by a scorer that neither run has seen",
-            *both(STEPS, *right),
-            label(80, 0.8, "one setting", 8, "right"),
-            label(80, 0.03, f"the other: {right[1][9]:.3f} after ten steps", 1, "right"),
+            *both(TWO_RUNS, STEPS, *right),
+            label(80, 0.8, TWO_RUNS[0], 8, "right"),
+            label(80, 0.03, f"{TWO_RUNS[1]}: {right[1][9]:.3f} after ten steps", 1, "right"),
             x="step",
             x_range=(0, 80),
             y_range=(0, 1.1),
@@ -471,9 +474,9 @@ def opened(plain, other):
         panel(
             "Reward in the log",
             "mean of a batch",
-            *both(STEPS, *reward),
-            label(80, 0.74, f"one setting: {ends[0]:.2f}", 8, "right"),
-            label(80, 1.03, f"the other: {ends[1]:.2f}", 1, "right"),
+            *both(TWO_RUNS, STEPS, *reward),
+            label(80, 0.74, f"{TWO_RUNS[0]}: {ends[0]:.2f}", 8, "right"),
+            label(80, 1.03, f"{TWO_RUNS[1]}: {ends[1]:.2f}", 1, "right"),
             x="step",
             x_range=(0, 80),
             y_range=(0, 1.1),
@@ -481,4 +484,4 @@ def opened(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(hack=1.01), opened, tracelab.run)
+OPENING = Opening(Knobs(), Knobs(hack=1.01), opened, tracelab.run, TWO_RUNS)

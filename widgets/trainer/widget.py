@@ -423,6 +423,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
+TWO_RUNS = "learning rate 0.02", "learning rate 0.1"
+
+
 def opened(plain, other):
     """The exact pass rate of both runs, and their policy losses."""
     x = [[0, *r.updates] for r in (plain, other)]
@@ -433,18 +436,18 @@ def opened(plain, other):
         panel(
             "Right completions",
             "probability, exact, 100 prompts",
-            line(x[0], right[0], "one setting", 8, "reference"),
-            line(x[1], right[1], "the other", 1),
+            line(x[0], right[0], TWO_RUNS[0], 8, "reference"),
+            line(x[1], right[1], TWO_RUNS[1], 1),
             dots([0], [plain.start], "the same start", 1),
-            label(UPDATES, right[0][-1] + 0.05, "one setting", 8, "right"),
-            label(UPDATES, 0.26, "the other", 1, "right"),
+            label(UPDATES, right[0][-1] + 0.05, TWO_RUNS[0], 8, "right"),
+            label(UPDATES, 0.26, TWO_RUNS[1], 1, "right"),
             **edge,
             y_range=(0, 1.05),
         ),
         panel(
             "Policy loss",
             "at every step of both runs",
-            *both(step, np.round(plain.loss, 12), np.round(other.loss, 12)),
+            *both(TWO_RUNS, step, np.round(plain.loss, 12), np.round(other.loss, 12)),
             label(UPDATES, 0.005, "both: 0 at every step", 1, "right"),
             **edge,
             y_range=(-0.1, 0.1),
@@ -452,4 +455,4 @@ def opened(plain, other):
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(learning_rate=0.1), opened, Algorithm.compute_loss)
+OPENING = Opening(Knobs(), Knobs(learning_rate=0.1), opened, Algorithm.compute_loss, TWO_RUNS)

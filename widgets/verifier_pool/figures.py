@@ -19,7 +19,7 @@ from widgets.verifier_pool import sandboxes
 SEED = 0
 
 # ── the opening: the same programs, by two clocks ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("CPU time", "wall-clock time")
 POOLS = {SETTINGS[0]: Setting(cores=8, clock=CPU), SETTINGS[1]: Setting(cores=8, clock=WALL)}
 UNTIL, TICK = 192, 8  # seconds
 SECONDS = tuple(range(0, UNTIL + 1, TICK))
@@ -101,7 +101,7 @@ def so_far(way, second):
 OPENING = Figure(
     opening,
     verifier_pool.pool,
-    Handle("Same programs, same pool", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     so_far,
     Time(
         "Seconds",

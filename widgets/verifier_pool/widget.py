@@ -415,10 +415,5 @@ GUESS = Guess(
     lambda k, r: f"Fewer than before training: {100 * r.solved[-1]:.0f}. Load cut off right programs, long ones first.",
     "Solved",
 )
-DARE = "Turn something until fewer tasks are solved than before training."
-OPENING = Played(
-    Knobs(cores=8, clock=CPU),
-    Knobs(cores=8),
-    "opening",
-    "You have found it: one setting counts the seconds of a core, the other all that passed.",
-)
+DARE = "Can you make training solve fewer tasks than before?"
+OPENING = Played(Knobs(cores=8, clock=CPU), Knobs(cores=8), "opening")

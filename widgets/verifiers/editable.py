@@ -1,4 +1,4 @@
-"""A verifier that the reader writes: run on both suites, then trained against as its lesson's instrument trains."""
+"""A verifier that the reader writes: run on both suites, then trained against as its lesson's simulator trains."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ from widgets.frame.contract.exercises import Shown, Table
 from widgets.frame.drawing.marks import by_update, each_run, label, line
 
 ID, NAMED = "verifier", "A verifier"
-PRIOR, LEARNING_RATE, UPDATES, RUNS = 0.05, 1.0, 400, 6  # the lesson's instrument at its defaults
+PRIOR, LEARNING_RATE, UPDATES, RUNS = 0.05, 1.0, 400, 6  # the lesson's simulator at its defaults
 EVERY = 4  # of the updates that are drawn
 ROWS, CHARS = 6, 44  # of a table, of a completion in it
 

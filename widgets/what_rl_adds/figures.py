@@ -19,7 +19,7 @@ from widgets.frame.drawing.written import signed
 SUM = 75  # the example of 7 + 5
 
 # ── a hundred answers, update by update, under two settings ──
-SETTINGS = ("one setting", "the other")
+SETTINGS = ("rewards of 0 and 1", "10 added to each")
 ADDED = dict(zip(SETTINGS, (0, 10)))  # to every reward
 AT = (0, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 40, 55, 60, 80, 120, 200)
 LAST = AT[-1]
@@ -71,7 +71,7 @@ def wrong(name):
 OPENING = Figure(
     hundred,
     five_answers.uncompared,
-    Handle("Same code, same random numbers", SETTINGS, start=1, words=SETTINGS),
+    Handle("Run", SETTINGS, start=1),
     outcome,
     Time(
         "Update",

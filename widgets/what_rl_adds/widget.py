@@ -478,10 +478,5 @@ GUESS = Guess(
     lambda k, r: f"{(r.right[-1] > PASSING).sum()} of {len(r.right[-1])}; their mean ends at {r.right[-1].mean():.3f}.",
     f"Runs that end below {PASSING:g}",
 )
-DARE = "Turn something until runs end wrong."
-OPENING = Played(
-    Knobs(baseline="none"),
-    Knobs(baseline="none", offset=10),
-    "opening",
-    "You have found it: the other adds 10 to every reward, and neither compares.",
-)
+DARE = "Can you make runs end on a wrong answer?"
+OPENING = Played(Knobs(baseline="none"), Knobs(baseline="none", offset=10), "opening")

@@ -52,7 +52,7 @@ def test_the_opening_draws_the_two_courses_of_the_instrument(name):
 def test_where_it_should_come_to_rest_is_the_best_policy_there_is():
     weight = np.exp(np.linspace(0, 1, 8) / 0.2)  # pi* is proportional to exp(R / beta)
     exact = eight_answers.piled(weight / weight.sum())
-    drawn = marks(figures.policy("the other", LAST)[0], 0)
+    drawn = marks(figures.policy("16 updates old", LAST)[0], 0)
     assert [int(words(drawn, f"bn{i}")) for i in range(4)] == pytest.approx(100 * exact, abs=1)
     assert eight_answers.piled(np.arange(8.0)).tolist() == [7, 6, 5, 0 + 1 + 2 + 3 + 4]
 
@@ -67,8 +67,8 @@ def test_the_ring_stands_where_the_best_answer_is_far_from_where_it_should_be():
             if mark["seen"]:
                 should, has = map(int, re.findall(r"\d+", mark["words"]))
                 assert should == goal and abs(has - best) < 1
-    assert ring(marks(figures.policy("the other", LAST)[0]), "nr")["seen"]
-    assert not any(ring(marks(figures.policy("one setting", update)[0]), "nr")["seen"] for update in figures.AT)
+    assert ring(marks(figures.policy("16 updates old", LAST)[0]), "nr")["seen"]
+    assert not any(ring(marks(figures.policy("4 updates old", update)[0]), "nr")["seen"] for update in figures.AT)
 
 
 def test_what_is_shown_of_the_swing_is_typical_of_the_whole_run():
@@ -83,10 +83,10 @@ def test_the_sentence_of_the_opening_says_what_is_drawn():
     for panels, sentence, word in results.positions("asynchrony", "opening"):
         best = words(marks(panels[0]), "nn0")
         assert f"The best answer has {best} of 100" in sentence or word == "update 0"
-    low, high = re.search(r"it has (\d+) to (\d+)\.", figures.rests_or_not("the other", LAST)).groups()
+    low, high = re.search(r"it has (\d+) to (\d+)\.", figures.rests_or_not("16 updates old", LAST)).groups()
     late = 100 * figures.course(16).best[-200:]
     assert abs(late.min() - int(low)) < 1 and abs(late.max() - int(high)) < 1
-    assert figures.rests_or_not("one setting", LAST).endswith("as it should, and keeps them.")
+    assert figures.rests_or_not("4 updates old", LAST).endswith("as it should, and keeps them.")
 
 
 # Slots and the trainer

@@ -1,4 +1,4 @@
-"""What every drawn panel of an instrument promises: that the page can move it, read it out and ring its break."""
+"""What every drawn panel of a simulator promises: that the page can move it, read it out and ring its break."""
 
 import html
 import json

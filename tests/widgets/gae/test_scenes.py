@@ -44,8 +44,8 @@ def test_the_ring_of_the_opening_stands_where_no_first_token_has_an_advantage_th
             panel = figures.long_and_short(name, update)[0]
             level = all(mark["rows"][0][0][1] == "level" for mark in marks(panel, "tokens"))
             assert rings(panel) == (["no reward has arrived"] if update and level else [])
-    assert not rings(figures.long_and_short("one setting", 60)[0])
-    assert rings(figures.long_and_short("the other", 60)[0])
+    assert not rings(figures.long_and_short("λ = 1", 60)[0])
+    assert rings(figures.long_and_short("λ = 0.95", 60)[0])
 
 
 def test_the_dots_and_the_counts_are_the_policy():

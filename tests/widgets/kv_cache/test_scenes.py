@@ -51,14 +51,14 @@ def test_the_ring_of_the_opening_stands_where_all_blocks_are_taken_and_somebody_
         if ring["seen"]:
             filled = sum(min(state.known[s], 16 * len(table)) for s, table in state.tables.items()) / (16 * blocks)
             assert ring["words"] == f"all taken, {100 * (1 - filled):.0f} % empty"
-            assert way == "the other" and filled < 0.3
+            assert way == "room for the longest" and filled < 0.3
 
 
 def test_the_opening_rests_where_four_fifths_are_empty_as_the_head_of_the_page_says():
     figure = figures.OPENING
-    ring = marks("opening", "the other", figure.time.positions[figure.time.start], "ring")[0]
+    ring = marks("opening", "room for the longest", figure.time.positions[figure.time.start], "ring")[0]
     assert ring["words"] == "all taken, 80 % empty"
-    assert figures.most_at_once("the other") == 4 and figures.most_at_once("one setting") == 12
+    assert figures.most_at_once("room for the longest") == 4 and figures.most_at_once("16 tokens at a time") == 12
 
 
 def test_framed_blocks_were_the_last_of_who_was_evicted():
@@ -84,8 +84,8 @@ def test_every_way_has_the_same_completions_on_one_clock():
 
 def test_the_bars_of_the_completions_are_as_long_as_their_tokens():
     step = 16
-    state = pool_states.at(figures.played("the other")[1], step)
-    bars = {mark["key"]: mark for mark in marks("opening", "the other", step, "bar")}
+    state = pool_states.at(figures.played("room for the longest")[1], step)
+    bars = {mark["key"]: mark for mark in marks("opening", "room for the longest", step, "bar")}
     unit = bars["qw0"]["wide"] / (figures.JOB[0].prompt + figures.JOB[0].output)
     for s, request in enumerate(figures.JOB):
         assert bars[f"qp{s}"]["wide"] == pytest.approx(unit * request.prompt)

@@ -26,15 +26,15 @@ def test_the_opening_is_the_setting_of_the_widget():
 
 
 def test_of_the_eight_as_many_are_right_as_the_law_says_and_the_ring_counts_the_others():
-    for way, exact in (("one setting", 0.5), ("the other", 0.609)):
+    for way, exact in (("8 started", 0.5), ("12 started", 0.609)):
         many, right, _ = slots.batch_of(figures.answers(way))
         assert many == 8 and abs(right - 8 * exact) <= 0.5
-    dropped = [row for row in figures.answers("the other") if not row.kept]
+    dropped = [row for row in figures.answers("12 started") if not row.kept]
     wrong = sum(row.wrong for row in dropped)
-    assert ring("opening", "the other", 5000) == [f"left out: {wrong} of {len(dropped)} wrong"]
+    assert ring("opening", "12 started", 5000) == [f"left out: {wrong} of {len(dropped)} wrong"]
     # the law: all twelve less the first eight
     assert abs(wrong - (12 * 0.5 - 8 * (1 - 0.609))) <= 0.5
-    assert not ring("opening", "one setting", 5000) and not ring("opening", "the other", 1500)
+    assert not ring("opening", "8 started", 5000) and not ring("opening", "12 started", 1500)
 
 
 def test_the_step_of_the_opening_is_about_as_long_as_one_prompt_takes_on_average():

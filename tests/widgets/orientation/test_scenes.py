@@ -33,19 +33,19 @@ def test_the_log_of_one_setting_shows_the_model_and_that_of_the_other_never_chan
 
 
 def test_the_ring_stands_where_the_log_shows_the_untrained_model_and_nowhere_else():
-    untrained = figures.asked("the other")[0].trained
+    untrained = figures.asked("without it")[0].trained
     for name in figures.SETTINGS:
         for i in figures.ROUNDS:
             words = rings(figures.two_copies(name, i)[0])
-            assert words == ([figures.OLD] if name == "the other" and i else [])
+            assert words == ([figures.OLD] if name == "without it" and i else [])
             assert not words or figures.asked(name)[i].sampled == untrained
 
 
 def test_a_reward_is_written_beside_every_row_and_is_that_of_its_sum():
     for i in (0, 60):
-        panel = figures.two_copies("the other", i)[0]
+        panel = figures.two_copies("without it", i)[0]
         paid = [mark["text"] for mark in marks(panel, "word") if "reward" in mark["role"].split()]
-        twins = figures.asked("the other")[i]
+        twins = figures.asked("without it")[i]
         for reward, row in zip(paid, [*twins.sampled, *twins.trained], strict=True):
             total = sum(token + 1 for token in row if token != modsum.EOS)
             assert reward == str(int(row[-1] == modsum.EOS and total in (5, 12, 19)))

@@ -43,21 +43,23 @@ def test_the_tokens_take_what_the_model_says_and_only_then_a_ring_claims_it():
     assert other.seconds - plain.seconds == pytest.approx(
         2041.0859 - 6.3784, abs=1e-2
     )  # 20.4 TB at 10 and at 3,200 GB/s
-    ((start, end),) = spans(figures.opening("the other", 4000)[0], 1, "work")
+    ((start, end),) = spans(figures.opening("through one process", 4000)[0], 1, "work")
     assert end - start == pytest.approx(20.410859e12 / 10e9, abs=1e-3)
     for second in figures.TICKS:
-        assert not rings(figures.opening("one setting", second)[0])
-        assert rings(figures.opening("the other", second)[0]) == (["128 GPUs wait 34 minutes"] if second >= end else [])
+        assert not rings(figures.opening("GPU to GPU", second)[0])
+        assert rings(figures.opening("through one process", second)[0]) == (
+            ["128 GPUs wait 34 minutes"] if second >= end else []
+        )
 
 
 def test_the_sentence_says_what_is_done_and_what_goes_on():
     assert (
-        figures.after("the other", 2000)
+        figures.after("through one process", 2000)
         == "After 2,000 s no step is finished, and all GPUs wait for tokens on their way."
     )
-    assert figures.after("one setting", 2000).startswith("After 2,000 s one step is finished, and completions are")
-    assert figures.after("one setting", 4000).startswith("After 4,000 s two steps are finished")
-    assert figures.finished("the other", 4000) == 1
+    assert figures.after("GPU to GPU", 2000).startswith("After 2,000 s one step is finished, and completions are")
+    assert figures.after("GPU to GPU", 4000).startswith("After 4,000 s two steps are finished")
+    assert figures.finished("through one process", 4000) == 1
 
 
 def test_all_positions_have_one_clock():

@@ -1,4 +1,4 @@
-"""The leading picture of the instrument: what the worst prompt's policy writes, drawn by the page's own Python."""
+"""The leading picture of the simulator: what the worst prompt's policy writes, drawn by the page's own Python."""
 
 import numpy as np
 import pytest

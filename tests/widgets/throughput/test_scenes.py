@@ -40,9 +40,9 @@ def test_in_a_pool_working_and_waiting_join_without_gap_or_overlap():
 
 
 def test_both_pools_wait_for_100_of_160_seconds_only_in_the_setting_that_breaks():
-    assert ring("opening", "the other", 400) == ["both wait, 100 of 160 s"]
-    assert ring("opening", "the other", 140) == [] == ring("opening", "one setting", 400)
-    assert (figures.learned("the other", 400), figures.learned("one setting", 400)) == (3, 7)
+    assert ring("opening", "8 workers", 400) == ["both wait, 100 of 160 s"]
+    assert ring("opening", "8 workers", 140) == [] == ring("opening", "64 workers", 400)
+    assert (figures.learned("8 workers", 400), figures.learned("64 workers", 400)) == (3, 7)
 
 
 @pytest.mark.parametrize("way", figures.OVERLAPS)

@@ -55,7 +55,7 @@ def test_the_opening_is_the_first_run_of_the_instrument_at_its_two_settings(name
 def test_the_run_that_is_shown_is_typical_of_the_twenty():
     wrong = [figures.runs(name)[-1, :, 0] < 0.5 for name in figures.SETTINGS]
     assert not wrong[0].any() and wrong[1][0] and wrong[1].mean() > 0.5
-    assert figures.wrong("the other") == wrong[1].sum() == 15
+    assert figures.wrong("10 added to each") == wrong[1].sum() == 15
 
 
 def test_the_ring_stands_where_the_right_answer_is_gone_and_nowhere_else():
@@ -63,7 +63,9 @@ def test_the_ring_stands_where_the_right_answer_is_gone_and_nowhere_else():
         for update in figures.AT:
             gone = ring(marks(figures.hundred(name, update)[0]), "nr")
             assert gone["seen"] == (figures.runs(name)[update, 0, 0] < 0.02)
-    assert ring(marks(figures.hundred("the other", figures.LAST)[0]), "nr")["words"] == "the right answer is gone"
+    assert (
+        ring(marks(figures.hundred("10 added to each", figures.LAST)[0]), "nr")["words"] == "the right answer is gone"
+    )
 
 
 def test_the_sentence_of_the_opening_says_what_is_drawn():
@@ -73,7 +75,7 @@ def test_the_sentence_of_the_opening_says_what_is_drawn():
             assert many[ANSWERS.index(fell[1])] == max(many) == int(fell[2]) and many[0] == int(fell[3])
         else:
             assert f"ight {many[0]} times in 100" in sentence, moment
-        assert (f"{figures.wrong('the other')} of 20" in sentence) <= (moment == f"update {figures.LAST}")
+        assert (f"{figures.wrong('10 added to each')} of 20" in sentence) <= (moment == f"update {figures.LAST}")
 
 
 def test_imitation_ends_as_its_demonstrations_are_and_the_checker_leads_past_them():

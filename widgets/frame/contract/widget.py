@@ -42,7 +42,7 @@ class Extras:
     OPENING: Opening | Played | None = None
     LEAD: tuple[str, ...] = ()  # the two knobs below the picture; the first two where nothing is said
     KNOB_GROUPS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # {heading: knobs} of the column of others
-    DARE: str = "Turn something until it breaks."  # until the first break was found
+    DARE: str = "Can you make it break?"  # until the first break was found
     seconds: Callable[[Any], float] | None = None  # of a run in the build's Python, where a page waits over 3 s
     COST: str = ""  # words for the foot: "960 completions a run"
     # {preset: {label of a readout: how far machines differ}} of runs that amplify the last bit of their start

@@ -33,7 +33,7 @@ def drawn(scene: Panel) -> Pen:
     for column in scene["columns"]:
         role = "".join(f" {role}" for role in sorted({view["role"] for view in column} - {""}))
         widest = max(view["wide"] for view in column)
-        pen.out.append(f'<div class="k-column{role}" style="--w:{px(widest):g}px">')
+        pen.out.append(f'<div class="k-column{role}" style="--w:{px(widest):g}">')
         for view in column:
             if lanes.is_board(view):
                 lanes.drawn(pen, view)

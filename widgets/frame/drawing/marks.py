@@ -21,9 +21,9 @@ def line(x: Values, y: Values, name: str = "", series: int = 1, role: str = "") 
     return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
-def both(x: Values, plain: Values, other: Values) -> tuple[Mark, Mark]:
-    """The curves of an opening's two settings, which are not told apart by name."""
-    return line(x, plain, "one setting", 8, "reference"), line(x, other, "the other")
+def both(names: tuple[str, str], x: Values, plain: Values, other: Values) -> tuple[Mark, Mark]:
+    """The curves of an opening's two runs: the one that works, in gray, and the one that does not."""
+    return line(x, plain, names[0], 8, "reference"), line(x, other, names[1])
 
 
 def each_run(x: Values, ys: Values, name: str = "single runs", series: int = 1) -> Mark:

@@ -81,9 +81,7 @@ class Played:
 
     plain: Any  # knobs without the break
     other: Any  # with it
-    figure: str  # of the page's figures.py; its handle has two positions, in this order
-    found: str  # "You have found it: …", said of the two once it was; what follows the colon also to who asks
-    line: str = "Same code, same seed, one setting differs. Find which."
+    figure: str  # of the page's figures.py; its handle has two positions, in this order, named by what differs
 
 
 @dataclass(frozen=True)
@@ -94,4 +92,4 @@ class Opening:
     other: Any  # of the run with it
     panels: Callable[[Any, Any], Sequence[Panel]]  # of both results: an outcome any reader can read, what is watched
     source: Callable[..., Any]
-    line: str = "Same code, same seed, one setting differs. Find which."
+    names: tuple[str, str]  # of the two runs, by what differs: "with the clip", "without it"

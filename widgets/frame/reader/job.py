@@ -75,7 +75,7 @@ def number(text: str) -> float | None:
 
 
 def bar(knobs: Any, stored: Any) -> str:
-    """The bar at the head of an instrument, as HTML: the job, whether it is in force, and what can be done with it."""
+    """The bar at the head of a simulator, as HTML: the job, whether it is in force, and what can be done with it."""
     job = kept(stored)
     own = {name: spelled(getattr(knobs, name)) for name in shared(knobs)}
     after = {name: text for name, text in {**job, **own}.items() if text}

@@ -1,6 +1,6 @@
 """The pages that have a widget: a folder each, widgets/NAME/. Utility code, found once when it is imported.
 
-widget.py     the instrument of the page (CONTRIBUTING.md, "A widget")
+widget.py     the simulator of the page (CONTRIBUTING.md, "A widget")
 figures.py    its small figures
 exercises.py  what a reader is given to do with it
 editable.py   a function that readers write

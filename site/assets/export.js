@@ -144,7 +144,7 @@ function frame(widget) {
 }
 
 export function offer(widget) {
-  const fold = widget.$(".take");
+  const fold = widget.$(".export");
   const embed = fold.querySelector(".frame");
   embed.onclick = () => (embed.dataset.clipboardText = frame(widget));  // before the theme copies it
   fold.querySelector(".svg").onclick = async () => {
