@@ -24,8 +24,8 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
   widget.$(".back").hidden = !back;
 }
 
-// The readouts of a frame beside those before; what is watched; options to copy; the sum of the result.
-export function fill(widget, { readouts, watched, config, hash, said = "" }, before, word) {
+// The readouts of a frame beside those before; options to copy; the sum of the result.
+export function fill(widget, { readouts, config, hash, said = "" }, before, word) {
   widget.$$(".readouts > div").forEach((row, i) => {
     const { text, unit, state, over } = readouts[i];
     const was = before?.readouts[i].text;
@@ -38,7 +38,6 @@ export function fill(widget, { readouts, watched, config, hash, said = "" }, bef
     said.classList.toggle("long", said.textContent.length > 26);
   });
   widget.$(".over")?.replaceChildren(said);
-  widget.$(".gauge").innerHTML = watched.html;
   widget.$(".config").innerHTML = config;
   const preset = widget.$("[data-promise][aria-pressed=true]");  // what is promised of it was written at build
   const promise = widget.code ? "your code" : preset?.dataset.promise ?? "fingerprint";

@@ -7,15 +7,13 @@ from itertools import pairwise, repeat
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-# pixels on a wide screen: the height, which is that of the plot too; the width of a panel by itself, of that panel of
-# two that shows the break, and of the other
-HEIGHT, ALONE, LEADING, BESIDE = 248, 940, 574, 354
+WIDTH, HEIGHT = 1142, 364  # pixels of a panel on a wide screen, those of the plot too
 LEFT, RIGHT, TOP, BOTTOM = json.loads(
     (Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8")
 )["layout"]["margin"].values()
 
 
-def svg(panel, width=BESIDE, height=HEIGHT):
+def svg(panel, width=WIDTH, height=HEIGHT):
     """The panel as an inline SVG in the page's colors."""
     axes, content = parts(panel, width, height)
     return f'<svg class="still" viewBox="0 0 {width} {height}" aria-hidden="true">{axes}{content}</svg>'

@@ -9,7 +9,6 @@ import functools
 import json
 import re
 import traceback
-from collections import Counter
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -223,11 +222,8 @@ def widget(name):
     w, frame = host.widget(name), frames.settled(name)
     knobs = {f.name: dict(knob(name, f), idle=frame["idle"].get(f.name)) for f in fields(w.Knobs)}
     more, tabs = extras(w), {}
-    beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):
-        leads = panel["front"] or not any(p["front"] for p in frame["panels"] if p["tab"] == panel["tab"])
-        wide = drawing.ALONE if beside[panel["tab"]] == 1 else drawing.LEADING if leads else drawing.BESIDE
-        still = panel["svg"] or drawing.svg(panel, wide)
+        still = panel["svg"] or drawing.svg(panel)
         tabs.setdefault(panel["tab"], []).append(
             dict(panel, i=i, still=Markup(still), caption=Markup(panel["caption"]))
         )
@@ -275,7 +271,6 @@ def widget(name):
             ),
             key=lambda each: not each["here"],
         ),
-        gauge=Markup(frame["watched"]["html"]),
         exports=bool(more.export or more.methods),
         config=Markup(frame["config"]),
         scripts=scripts.of(name),

@@ -285,8 +285,6 @@ def watched(k, r):
         "Pass rate gained",
         gained(r),
         LEARNED,
-        low=-0.4,
-        high=0.7,
         below=True,
         expression=f"pass_rate[{UPDATES}] - pass_rate[0] < {LEARNED:g}",
     )

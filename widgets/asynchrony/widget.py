@@ -437,9 +437,9 @@ def watched(k, r):
         return impossible_job.needed(r.misfits)
     if cause(k, r) == SHORT:
         rule = "length.mean() / finished.mean() < 0.85"
-        return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", 50, 100, below=True, expression=rule)
+        return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", below=True, expression=rule)
     rule = f"best - score[-{LAST}:].mean() > {LOST}"
-    return Gauge("Score below the best", max(round(missing(k, r), 4), 0.0), LOST, high=0.2, expression=rule)
+    return Gauge("Score below the best", max(round(missing(k, r), 4), 0.0), LOST, expression=rule)
 
 
 def seen_at(k, r, cause):

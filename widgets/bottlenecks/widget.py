@@ -335,8 +335,6 @@ def watched(k, r):
         min(r.quality / max(r.best, NEXT_TO_NOTHING), 1e6),
         1 + BEHIND,
         "×",
-        low=0.9,
-        high=2.5,
         expression="time_to_quality / best > 1.1",
     )
 

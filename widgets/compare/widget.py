@@ -231,7 +231,6 @@ def watched(k, r):
         "Gain of the prompt that gained least",
         min(runs.gain.min() for runs in r),
         -LOST,
-        low=-1,
         below=True,
         expression=f"gain of any prompt in any run < -{LOST}",
     )

@@ -235,8 +235,6 @@ def watched(k, r):
         ahead(k, r),
         -LOST,
         "points",
-        low=-100,
-        high=100,
         below=True,
         expression=f"solved - solved_at_random < -{LOST:g}",
     )

@@ -358,8 +358,6 @@ def watched(k, r):
             "DAPO minus GRPO, at equal completions",
             ahead(r),
             -BEHIND,
-            low=-0.5,
-            high=0.5,
             below=True,
             expression=f"lead of DAPO at as many completions < -{BEHIND}",
         )

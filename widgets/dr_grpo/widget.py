@@ -238,16 +238,7 @@ def entropy_left(r):
 
 
 def watched(k, r):
-    return Gauge(
-        "Wrong length over right",
-        apart(r),
-        APART,
-        "×",
-        low=0.5,
-        high=100,
-        log=True,
-        expression=f"wrong / right length > {APART:g}",
-    )
+    return Gauge("Wrong length over right", apart(r), APART, "×", expression=f"wrong / right length > {APART:g}")
 
 
 def seen_at(k, r, cause):

@@ -366,16 +366,7 @@ def sound(k, r):
 
 
 def watched(k, r):
-    return Gauge(
-        "Prompts with a sound signal",
-        sound(k, r),
-        99.0,
-        "%",
-        low=0,
-        high=100,
-        below=True,
-        expression="dropped or unanchored",
-    )
+    return Gauge("Prompts with a sound signal", sound(k, r), 99.0, "%", below=True, expression="dropped or unanchored")
 
 
 FITS, IGNORED, LOOSE = "nothing fits", "prompts are left out", "a scorer without its anchor"

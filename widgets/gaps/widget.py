@@ -252,9 +252,7 @@ def unknown(r):
 def watched(k, r):
     if not any(value > 0 for value in unknown(r)):
         return Readout("Value of the plan", "nothing of use is left", "", gaps.plan)
-    return Gauge(
-        "Value of the plan", min(r.plan.value, 60.0), 0.5, "", low=0, high=60, below=True, expression="plan.value"
-    )
+    return Gauge("Value of the plan", min(r.plan.value, 60.0), 0.5, "", below=True, expression="plan.value")
 
 
 SHORT, SUNK = "no useful lesson fits", "minutes spent on nothing"

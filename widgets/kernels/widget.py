@@ -310,22 +310,13 @@ def readouts(k, r):
 def watched(k, r):
     if r.needs > r.room and r.share >= HALF / 100:
         return Gauge(
-            "Memory of a GPU, of what there is",
-            100 * min(r.needs / r.room, 10),
-            100.0,
-            "%",
-            low=10,
-            high=1000,
-            log=True,
-            expression="needs > room",
+            "Memory of a GPU, of what there is", 100 * min(r.needs / r.room, 10), 100.0, "%", expression="needs > room"
         )
     return Gauge(
         "Effective sample size",
         100 * r.share,
         HALF,
         "%",
-        low=0,
-        high=100,
         below=True,
         expression="(mean(ratio)² / mean(ratio²)) ** length < 0.5",
     )

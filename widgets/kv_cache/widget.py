@@ -553,12 +553,7 @@ def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
     return Gauge(
-        "Speed lost",
-        100 * lost(k, r),
-        100 * LOST,
-        "%",
-        high=50.0,
-        expression="1 - tokens_per_second / in_blocks_of_16 > 0.1",
+        "Speed lost", 100 * lost(k, r), 100 * LOST, "%", expression="1 - tokens_per_second / in_blocks_of_16 > 0.1"
     )
 
 

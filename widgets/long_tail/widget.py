@@ -315,11 +315,7 @@ def watched(k, r):
     if isnan(r.accuracy_trained):
         return Readout("Completions that are trained on", 0, "", straggler.trained_accuracy)
     return Gauge(
-        "Accuracy read, off by",
-        bias(r),
-        TOLERANCE,
-        high=0.25,
-        expression=f"abs(accuracy_trained - accuracy_all) > {TOLERANCE}",
+        "Accuracy read, off by", bias(r), TOLERANCE, expression=f"abs(accuracy_trained - accuracy_all) > {TOLERANCE}"
     )
 
 

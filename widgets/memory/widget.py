@@ -423,9 +423,6 @@ def watched(k, r):
         100 * min(max(share, 1e-3), 1e6),
         100.0,
         "%",
-        low=10,
-        high=1000,
-        log=True,
         expression="envelope.misfits(model, accelerator, job)",
     )
 

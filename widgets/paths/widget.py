@@ -355,9 +355,7 @@ def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
     share = 100 * r.report.share(r.report.largest)
-    return Gauge(
-        "The longest wait for a path", share, 100 * LIMIT, "%", low=0, high=100, expression="path.exposed / step > 0.25"
-    )
+    return Gauge("The longest wait for a path", share, 100 * LIMIT, "%", expression="path.exposed / step > 0.25")
 
 
 def seen_at(k, r, cause):

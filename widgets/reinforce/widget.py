@@ -320,9 +320,6 @@ def watched(k, r):
         own / bare,
         TIMES,
         "×",
-        low=0.5,
-        high=50,
-        log=True,
         expression=f"wrong >= {TIMES} * wrong_with_nothing_subtracted after {UPDATES} updates",
     )
 

@@ -182,7 +182,6 @@ def watched(k, r):
         none_left(r.points[-1].gold / r.points[0].gold),
         LOST,
         "×",
-        high=3,
         below=True,
         expression=f"true reward at the end / at the start < {LOST:g}",
     )

@@ -245,7 +245,7 @@ SAME, SHAPE, OWN, FAR, MIXED = (
 def watched(k, r):
     if r.mean >= HALF and r.below:
         expression = f"runs >= {MANY}"
-        return Gauge(f"Runs of {RUNS} below the start", r.below, MANY - 1, "runs", 0, RUNS, expression=expression)
+        return Gauge(f"Runs of {RUNS} below the start", r.below, MANY - 1, "runs", expression=expression)
     return Gauge("Wins against the start, mean", r.mean, HALF, below=True, expression=f"wins < {HALF}")
 
 

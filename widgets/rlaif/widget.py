@@ -256,9 +256,7 @@ def readouts(k, r):
 def watched(k, r):
     people, judges = won(k, r)
     wanted = 100 * (people - BEHIND)
-    return Gauge(
-        "Wins of 100 (limit: people’s minus 10)", 100 * judges, wanted, high=100.0, below=True, expression=BELOW
-    )
+    return Gauge("Wins of 100 (limit: people’s minus 10)", 100 * judges, wanted, below=True, expression=BELOW)
 
 
 # ── what went wrong, and because of what ──

@@ -352,7 +352,7 @@ def watched(k, r):
         completions, code = float(np.exp(r.here.entropy)), f"exp(entropy) < {FEW}"
         if r.here.edge:  # few, because the map ends there
             return Readout("Different completions", completions, "e^entropy", outcome)
-        return Gauge("Different completions", completions, FEW, "", 1, 300, log=True, below=True, expression=code)
+        return Gauge("Different completions", completions, FEW, "", below=True, expression=code)
     title = f"Lowest wins, last {LATE} updates" if k.how == ADAPTIVE else "Wins against the start"
     return Gauge(title, lowest(k, r.here, r.path), HALF, below=True, expression=f"wins < {HALF}")
 

@@ -273,14 +273,7 @@ def right(r):
 
 def watched(k, r):
     return Gauge(
-        "Different completions left",
-        left(r),
-        LEFT,
-        low=1,
-        high=100,
-        log=True,
-        below=True,
-        expression=f"e^H < {LEFT:g} after {UPDATES} updates",
+        "Different completions left", left(r), LEFT, below=True, expression=f"e^H < {LEFT:g} after {UPDATES} updates"
     )
 
 

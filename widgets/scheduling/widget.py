@@ -537,8 +537,6 @@ def watched(k, r):
         100 / max(best, 1e-9) if guessing else min(100.0, 100 / max(best, 1e-9)),
         100.0 if guessing else 100 * (1 - LOST),
         "%",
-        low=25,
-        high=125,
         below=True,
         expression="speed < speed_without_guessing" if guessing else "speed < 0.75 * best_with_one_trick_turned",
     )

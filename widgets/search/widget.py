@@ -294,9 +294,9 @@ def mended(k, r, usual):
 def watched(k, r):
     if r.lost > max(r.behind(k), 0) or r.lost > LOST:
         code = f"max(solved) - solved[256] > {LOST:g}"
-        return Gauge("Lost from the best N to 256", r.lost, LOST, "points", high=50, expression=code)
+        return Gauge("Lost from the best N to 256", r.lost, LOST, "points", expression=code)
     code = f"by_answers - search > {LOST:g}"
-    return Gauge("Search behind reranking", max(r.behind(k), 0.0), LOST, "points", high=50, expression=code)
+    return Gauge("Search behind reranking", max(r.behind(k), 0.0), LOST, "points", expression=code)
 
 
 def seen_at(k, r, cause):

@@ -486,9 +486,6 @@ def watched(k, r):
         stretched(k, r),
         SLACK,
         "×",
-        low=0.8,
-        high=20.0,
-        log=True,
         expression=f"step_time(roles) > {SLACK} * step_time(roles, verify=0, sync=0)",
     )
 

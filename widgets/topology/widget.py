@@ -352,8 +352,6 @@ def watched(k, r):
         speed,
         100.0,
         "%",
-        low=0,
-        high=300,
         below=True,
         expression="overlapped and tokens_per_second < colocated.tokens_per_second",
     )

@@ -441,11 +441,9 @@ def holds(k, r):
 
 def watched(k, r):
     if cause(k, r) == PADDED:
-        return Gauge(
-            *("A right answer takes", tokens(r) / 1000, LONG / 1000, "thousand tokens"),
-            *(0.3, 10.0, True),
-            expression=f"mean(length / right) > {LONG}",
-        )
+        taken, limit = tokens(r) / 1000, LONG / 1000
+        predicate = f"mean(length / right) > {LONG}"
+        return Gauge("A right answer takes", taken, limit, "thousand tokens", expression=predicate)
     named, right, least = "Right answers at the end", r.found["held_out"], ENDS * best(k)
     if right < least and cause(k, r) is None:
         return Readout(named, right)  # no cause is seen, so that this is worse and not broken

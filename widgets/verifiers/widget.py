@@ -209,7 +209,7 @@ def judgment(k):
 
 def watched(k, r):
     code = f"(solved.max(axis=0) - solved[-1]).mean() > {LOST:g}"
-    return Gauge("Solved, lost since its peak", lost(r), LOST, "", 0.0, 0.7, expression=code)
+    return Gauge("Solved, lost since its peak", lost(r), LOST, "", expression=code)
 
 
 PAID, DOOR, CHANCE, MIXED = (

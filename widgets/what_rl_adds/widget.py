@@ -282,7 +282,7 @@ def watched(k, r):
     if k.method == SFT:
         return Readout(label, "not asked of SFT", "", bandit.path)
     code = f"(right[-1] < {PASSING:g}).mean() > {TOO_MANY:g}"
-    return Gauge(label, 100 * failed(r).mean(), limit, "%", 0, 100, expression=code)
+    return Gauge(label, 100 * failed(r).mean(), limit, "%", expression=code)
 
 
 def seen_at(k, r, cause):

@@ -158,7 +158,7 @@ def needed(misfits: Sequence[Misfit]) -> Gauge:
     """How much of what there is the first of them needs."""
     first = misfits[0]
     share = 100 * min(first.needs / first.has, 1e6) if first.has > 0 else 1e4
-    return Gauge("Needed, of what there is", share, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+    return Gauge("Needed, of what there is", share, 100.0, "%", expression="misfits")
 
 
 def out_of_order(k: Any) -> list[Misfit]:

@@ -16,15 +16,12 @@ class Readout:
 
 @dataclass(frozen=True)
 class Gauge:
-    """The watched quantity on its way to the threshold, as a rail from `low` to `high`: what `watched` may return."""
+    """The watched quantity on its way to the threshold: what `watched` may return."""
 
     label: str
     value: float
     threshold: float
     unit: str = ""
-    low: float = 0.0
-    high: float = 1.0
-    log: bool = False
     below: bool = False  # it breaks below the threshold, not above
     expression: str = ""  # the predicate as code, for the data table
 

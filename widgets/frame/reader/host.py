@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
 from itertools import pairwise
-from math import log10
 from types import ModuleType
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -185,30 +184,16 @@ def button(step: Mapping[str, str]) -> str:
 
 
 def gauged(watched: Gauge | Readout) -> dict[str, str]:
-    """What is watched: {label, text, expression, html}, in words and on its rail; a Readout has words alone."""
+    """What is watched: {label, text, expression}; a Readout has no threshold to name."""
     if isinstance(watched, Readout):
         text = with_unit(figures(watched.value), watched.unit)
-        return dict(
-            label=watched.label, text=text, expression=watched.label, html=written(watched.label, watched.label, text)
-        )
+        return dict(label=watched.label, text=text, expression=watched.label)
     g = watched
     limit = f"{g.threshold:,.3g}".replace("-", "−")
     value, limit = figures(g.value), figures(g.threshold) if "e" in limit else limit
     side = "below" if g.below else "above"
     text = f"{with_unit(value, g.unit)}, breaks {side} {with_unit(limit, g.unit)}"
-    rail = f'<div class="rail" style="--share:{on_rail(g, g.value):.1f}%;--at:{on_rail(g, g.threshold):.1f}%"></div>'
-    return dict(label=g.label, text=text, expression=g.expression, html=written(g.label, g.expression, text, rail))
-
-
-def on_rail(g: Gauge, value: float) -> float:
-    """How far along its rail a value of a gauge stands, in percent; 0 of NaN."""
-    low, high, at = (log10(max(v, 1e-300)) if g.log else float(v) for v in (g.low, g.high, value))
-    return 100 * min(1, max(0, (at - low) / (high - low))) if at == at else 0
-
-
-def written(label: str, expression: str, text: str, rail: str = "") -> str:
-    label, expression, text = map(html.escape, (label, expression, text))
-    return f'<span title="{expression}">{label}</span>{rail}<output>{text}</output>'
+    return dict(label=g.label, text=text, expression=g.expression)
 
 
 def table(name: str, frame: str) -> str:

@@ -48,16 +48,15 @@ def test_numbers_have_three_significant_digits(value, text):
 @pytest.mark.parametrize(
     "gauge, text",
     [
-        (Gauge("Runs that fail", 5, 20, "%", 0, 100), "5 %, breaks above 20 %"),
+        (Gauge("Runs that fail", 5, 20, "%"), "5 %, breaks above 20 %"),
         (Gauge("Wrong sums", 38.3, 1.5, "×"), "38.3 ×, breaks above 1.5 ×"),
-        (Gauge("Runs below the start", 1, 2, "runs", 0, 16), "1 run, breaks above 2 runs"),
+        (Gauge("Runs below the start", 1, 2, "runs"), "1 run, breaks above 2 runs"),
         (Gauge("Pass rate", 0.994, 0.5, below=True), "0.994, breaks below 0.5"),
         (Gauge("Steps", 12, 1, "steps", below=True), "12 steps, breaks below 1 step"),
     ],
 )
 def test_a_meter_says_its_value_and_where_it_breaks_each_with_its_unit(gauge, text):
-    gauged = host.gauged(gauge)
-    assert gauged["text"] == text and f"<output>{text}</output>" in gauged["html"]
+    assert host.gauged(gauge)["text"] == text
 
 
 @pytest.mark.parametrize(
