@@ -89,9 +89,9 @@ def test_a_refused_text_says_why_and_leaves_everything_as_it_was(page, book):
     assert page.get_attribute("figure.rl-widget", "data-state") == state
     expect(answers).to_be_hidden()  # they are of another chip
     assert in_force(page)["chip"] == CHIP
-    page.select_option("[name=overlap]", "stream")
+    page.select_option("[name=overlap]", "asynchronous")
     settled(page)  # other knobs go on, in the address with the last good one
-    assert in_force(page) == dict(chip=CHIP, overlap="stream")
+    assert in_force(page) == dict(chip=CHIP, overlap="asynchronous")
     expect(answers).to_be_hidden()
     expect(hint(page, "chip")).to_have_text(re.compile("“a fast one”"))
     brings(page, "chip", "80 GB, 1 TB/s, 500 TFLOP/s, 450 GB/s")
@@ -99,7 +99,7 @@ def test_a_refused_text_says_why_and_leaves_everything_as_it_was(page, book):
     expect(answers).to_be_visible()
     assert page.get_attribute("[name=chip]", "aria-invalid") is None
     brings(page, "chip", "  ")
-    assert in_force(page) == dict(overlap="stream") and hint(page, "chip").inner_text() == ""
+    assert in_force(page) == dict(overlap="asynchronous") and hint(page, "chip").inner_text() == ""
 
 
 def test_hostile_texts_are_data(page, book):

@@ -23,7 +23,7 @@ from widgets.throughput.widget import Knobs
 LLAMA = MODELS["llama3.1-8b"]
 H100, H20 = ACCELERATORS["h100"], ACCELERATORS["h20"]
 WEIGHTS = 2 * 7_504_924_672  # bytes: all weights of Llama-3.1-8B but the lookup, by transformers' count
-STREAM = Knobs(overlap="stream")
+STREAM = Knobs(overlap="asynchronous")
 REUSED = replace(STREAM, reuse=True, k=1.0)
 ONE_WORKER = replace(REUSED, workers=1)
 verl32, verl64, verl128, verl30b = measured.VERL.values()
@@ -99,7 +99,7 @@ def test_what_a_reader_may_believe_is_amdahl():
 def test_a_faster_engine_is_worth_nothing_in_a_stream_whose_longest_lane_is_another():
     assert step.speedup(exchanged, "async", "rollout", 2) == 1 == gain(STREAM)
     assert step.step_time(step.whatif(figures.SMALL, "rollout", 4), "async") == figures.SMALL.train
-    assert figures.five_step("stream", 2) == figures.five_step("stream", 1)
+    assert figures.five_step("asynchronous", 2) == figures.five_step("asynchronous", 1)
     assert step.gain_ends_at(roles(replace(REUSED, reuse=False)), "async", "rollout") == 1
 
 

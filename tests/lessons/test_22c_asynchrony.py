@@ -54,7 +54,7 @@ def capped():
 
 def ringed():
     """(weights it was begun with, update that trains on it) of the completion with a ring."""
-    oldest, _ = figures.oldest_of("stream, 4 ahead")
+    oldest, _ = figures.oldest_of("asynchronous, 4 ahead")
     return int(figures.number(oldest.began)), int(figures.number(oldest.update))
 
 
@@ -100,7 +100,7 @@ MEASURED = {**{f"{way}, 32 old": earned(way, 32) for way in WAYS}, "without a la
 
 def test_the_slots_of_the_small_job_hold_its_lag_below_its_head_start():
     """Little's law with what is under way: with twice the slots, and all else the same, the lag is the head start."""
-    ran, roomy = figures.small("stream, 4 ahead"), figures.small("stream, 4 ahead", 2 * figures.B)
+    ran, roomy = figures.small("asynchronous, 4 ahead"), figures.small("asynchronous, 4 ahead", 2 * figures.B)
     assert mean_lag(roomy) == pytest.approx(4.0, abs=0.05)
     at = np.linspace(*ran.train[[ran.settled.start, -6], 0], 50)[:, np.newaxis, np.newaxis]
     assert (((ran.start <= at) & (ran.finish > at)).sum(axis=(1, 2)) == figures.B).all()  # no slot is ever free

@@ -164,10 +164,3 @@ def test_rows_are_computed_and_an_empty_last_cell_is_one():
     assert {line.count("<td") for line in lines} == {3} and any(
         '<td style="text-align: right"></td></tr>' in x for x in lines
     )
-
-
-def test_what_tell_me_says_writes_a_symbol_as_the_page_does(monkeypatch):
-    monkeypatch.setattr(fences.scenes, "figure", lambda *_: {})
-    monkeypatch.setattr(fences, "part", lambda _, opening: opening["told"])
-    explanation = fences.opening("gae", "opening", "", {}, None)
-    assert "λ" in explanation and "Λ" not in explanation

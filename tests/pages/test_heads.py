@@ -19,31 +19,50 @@ def headed(stem, widget="", **front):
 
 
 @pytest.mark.parametrize("stem", FINISHED)
-def test_a_lesson_is_headed_by_its_part_number_question_and_reading_time(stem):
-    lesson, text = FINISHED[stem], html.unescape(headed(stem))
-    parts = r'<p class="kicker">(.*?)</p>(<h1.*?</h1>)<p class="question">(.*?)</p>'
-    meta_after_letters = r'(?:<details.*?</details>)?<p class="meta">(.*?)</p>'
-    kicker, title, question, meta = re.search(parts + meta_after_letters, text, re.S).groups()
+def test_a_lesson_is_headed_by_its_part_number_reading_time_and_one_sentence(stem):
+    lesson, text = FINISHED[stem], html.unescape(headed(stem, see="One run fails."))
+    kicker, title, sight = re.search(
+        r'<p class="kicker">(.*?)</p>(<h1.*?</h1>)<p class="sight">(.*?)</p>', text, re.S
+    ).groups()
     name = lesson.name.partition(" ")[2]
     assert kicker.startswith(
         f"<b>{stem.partition('-')[0]} · {name}</b><span>{lesson.part or 'Before the parts'}</span>"
     )
-    assert title == '<h1 id="clip">The clip</h1>' and question == lesson.question
-    played = f" · with the simulator {lesson.played}" if lesson.played else ""
-    assert meta.startswith(f"<span>read {lesson.minutes} min{played}</span>")
+    assert kicker.endswith(f'<span class="facts">{lesson.minutes} minutes</span>')
+    assert title == '<h1 id="clip">The clip</h1>' and sight == "One run fails."
 
 
-def test_prerequisites_of_a_lesson_are_linked_by_their_names_in_the_navigation(tmp_path):
+def test_a_page_that_shows_nothing_at_first_asks_its_question():
+    lesson = FINISHED["10-ppo"]
+    assert f'<p class="sight">{lesson.question}</p>' in html.unescape(headed("10-ppo"))
+
+
+def test_prerequisites_are_linked_the_last_one_by_its_name(tmp_path):
     stems = list(FINISHED)
     for stem in stems:
         (tmp_path / stem).mkdir()
         (tmp_path / stem / "index.html").write_text(PAGE, encoding="utf-8")
     heads.head_all(tmp_path)
-    meta = (tmp_path / "10-ppo" / "index.html").read_text(encoding="utf-8")
-    assert '<span>needs <a href="/09-reinforce/">09 REINFORCE</a></span>' in meta
-    assert (
-        '<span>code <a href="/code/sim/algorithms/ppo.py.html" title="sim/algorithms/ppo.py">ppo.py</a></span>' in meta
-    )
+    one, many = ((tmp_path / stem / "index.html").read_text(encoding="utf-8") for stem in ("10-ppo", "13-dapo"))
+    assert ' minutes · after <a href="/09-reinforce/">09 REINFORCE</a></span>' in one
+    assert ' · after <a href="/10-ppo/" title="10 PPO">10</a>, <a href="/11-grpo/">11 GRPO</a></span>' in many
+
+
+SECTIONS = (
+    '<h2 id="a">A</h2><p>b</p><div class="arithmatex">c</div><div class="arithmatex">d</div>'
+    '<h2 id="the-simulator">The simulator</h2>'
+)
+
+
+def test_a_belief_stands_where_it_can_be_tried_and_letters_at_the_first_formula():
+    text = headed("10-ppo", widget=SECTIONS, believe="a < b", see="<b>")
+    assert 'The simulator</h2><p class="belief"><b>You might think:</b> a &lt; b</p>' in text
+    assert '<p class="sight">&lt;b&gt;</p>' in text
+    noted = heads.noted(SECTIONS, [{"sign": "R", "means": "reward"}])
+    assert '<p>b</p><details class="notation" data-letters>' in noted and noted.count("<details") == 1
+    assert heads.noted(SECTIONS, []) == SECTIONS
+    without_formula = heads.noted('<h2 id="a">A</h2><p>b</p>', [{"sign": "R", "means": "reward"}])
+    assert without_formula.startswith('<h2 id="a">A</h2><details')
 
 
 def test_a_lesson_that_needs_a_missing_lesson_stops_the_build(tmp_path, monkeypatch):
@@ -59,11 +78,6 @@ def test_a_lesson_outside_the_navigation_stops_the_build(tmp_path, monkeypatch):
     monkeypatch.setattr(heads, "LESSONS", tmp_path)
     with pytest.raises(ValueError, match=r"lessons/99-x\.md stands in no line of nav"):
         heads.head_all(tmp_path)
-
-
-def test_words_of_the_front_matter_are_text_and_not_tags():
-    head = headed("10-ppo", believe="a < b", see="<b>")
-    assert "<dd>a &lt; b</dd>" in head and "<dd>&lt;b&gt;</dd>" in head
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from widgets.frame.drawing import drawing
 from widgets.frame.reader import host
 
 POSITIONS, MOMENTS, PACKED = 100, 25, 12_000  # at most; bytes of all positions together, packed
-CHOICES, LETTERS = 5, 60  # of a switch, and of its words together
+CHOICES, LETTERS = 5, 64  # of a switch, and of its words together
 STRIP = 1000, 40  # a curve is drawn in these units and stretched
 NAME = 14  # pixels that the name of a curve is high
 

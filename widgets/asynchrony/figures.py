@@ -99,8 +99,8 @@ OPENING = Figure(
 # ── six slots and a trainer ──
 MODEL, CHIP, LAW, PROMPT = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], Law(1500, 4182, 9646, 8192), 512
 B, UPDATES, TRAIN, SYNC = 6, 40, 13.0, 1.0  # a small copy of the widget's job: as many slots as a batch has
-WAYS = ("in turn", "one step ahead", "stream", "stream, 4 ahead")
-HEADS = {"stream": 1, "stream, 4 ahead": 4}
+WAYS = ("synchronous", "one-step off-policy", "asynchronous", "asynchronous, 4 ahead")
+HEADS = {"asynchronous": 1, "asynchronous, 4 ahead": 4}
 UNTIL, TICK = 120, 10  # seconds that are drawn
 NARROW = 3.0  # seconds: a shorter span has no number
 
@@ -113,7 +113,7 @@ def small(way, slots=B):
     if way in HEADS:
         return pipeline.stream(drawn.tolist(), UPDATES, B, PROMPT, seconds, TRAIN, SYNC, HEADS[way], slots)
     batches = drawn[: B * UPDATES].reshape(UPDATES, B)
-    generated = {"in turn": pipeline.one_after_the_other, "one step ahead": pipeline.one_batch_ahead}[way]
+    generated = {"synchronous": pipeline.one_after_the_other, "one-step off-policy": pipeline.one_batch_ahead}[way]
     return generated(batches, PROMPT, seconds, TRAIN, SYNC, slots)
 
 

@@ -75,7 +75,7 @@ CHALLENGES = (
             and k.k <= 1.15
             and gain(k, r) >= 1.12
         ),
-        Knobs(overlap="stream", reuse=True, k=1.15),
+        Knobs(overlap="asynchronous", reuse=True, k=1.15),
     ),
     Challenge(
         "From shapes, on H100, nothing made faster: by overlap, reuse and split alone take a step under 33 s.",
@@ -84,6 +84,6 @@ CHALLENGES = (
             and not r.misfits
             and step.step_time(r.roles, WAYS[k.overlap]) < 33.0
         ),
-        replace(FROM_SHAPES, overlap="stream", reuse=True, share=0.25),
+        replace(FROM_SHAPES, overlap="asynchronous", reuse=True, share=0.25),
     ),
 )

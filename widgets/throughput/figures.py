@@ -126,13 +126,13 @@ OPENING = Figure(
 # ── a sum, and a maximum ──
 SMALL = Roles(rollout=60, verify=0, log_probs=0, train=40, sync=0)
 SPEEDS = (1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)
-SHORT = {"in turn": ROW, "side by side": "one-off"}
+SHORT = {"synchronous": ROW, "side by side": "one-off"}
 SMALL_UNTIL, STEPS = 200, 5
 
 
 def two_jobs(way, speed):
     overlap, roles = SHORT[way], step.whatif(SMALL, "rollout", speed)
-    step_seconds, beside = step.step_time(roles, overlap), way != "in turn"
+    step_seconds, beside = step.step_time(roles, overlap), way != "synchronous"
     jobs = {(job.role, job.batch + 1): job for job in step.laid(roles, overlap, SMALL_UNTIL)}
     marks = []
     for role, row in (("rollout", 0), ("train", 1 if beside else 0)):
@@ -178,7 +178,7 @@ def worth(way, speed):
         return f"{way.capitalize()} a step takes {now:.0f} s."
     gain = f"A step takes {now:.0f} s in place of {was:.0f}: {was / now:.2f} times as fast."
     roles = step.whatif(SMALL, "rollout", speed)
-    return gain if way == "in turn" or roles.rollout >= roles.train else f"{gain} It waits for the trainer."
+    return gain if way == "synchronous" or roles.rollout >= roles.train else f"{gain} It waits for the trainer."
 
 
 def faster(step_of, speeds, ways):
@@ -265,7 +265,7 @@ def tenth(name):
     role, names = ROLES[name], list(ROLES)
     timed = [getattr(VERL, attribute) for attribute in ROLES.values()]
     more = [0.1 * seconds if other == name else 0 for other, seconds in zip(names, timed)]
-    by = {words: grown(role, overlap) for words, overlap in (("in turn", ROW), ("in a stream", SIDE))}
+    by = {words: grown(role, overlap) for words, overlap in (("synchronous", ROW), ("asynchronous", SIDE))}
     return [
         panel(
             "Five roles",
@@ -290,7 +290,7 @@ def tenth(name):
 def moves(name):
     row, side = (grown(ROLES[name], overlap) for overlap in (ROW, SIDE))
     streamed = f"{side:.3g} s" if side > 0 else "nothing"
-    return f"A tenth more of {name}: {row:.3g} s of the step in turn, {streamed} in a stream."
+    return f"A tenth more of {name}: {row:.3g} s of a synchronous step, {streamed} of an asynchronous one."
 
 
 # ── how many checkers hide ──
@@ -309,12 +309,12 @@ def checkers(workers):
         panel(
             "One step",
             "seconds; 8,192 tests of 20 ms",
-            line(WORKERS, in_turn, "in turn", 2),
-            line(WORKERS, streamed, "in a stream", 1),
+            line(WORKERS, in_turn, "synchronous", 2),
+            line(WORKERS, streamed, "asynchronous", 1),
             line(WORKERS, [checked(w).verify for w in WORKERS], "tests alone", 8, "reference"),
             dots([workers, workers], [step.step_time(checked(workers), o) for o in (ROW, SIDE)], "now", 1, "here"),
-            label(WORKERS[-1], step.step_time(checked(8192), ROW), "in turn", 2, "right"),
-            label(WORKERS[-1], busy, "in a stream: the rollout", 1, "right", below=True),
+            label(WORKERS[-1], step.step_time(checked(8192), ROW), "synchronous", 2, "right"),
+            label(WORKERS[-1], busy, "asynchronous: the rollout", 1, "right", below=True),
             label(12, 22, "tests alone", 8),
             x="workers",
             x_range=(0.9, 9000),
@@ -329,7 +329,7 @@ def hidden(workers):
     roles = checked(workers)
     row, side = (step.step_time(roles, overlap) for overlap in (ROW, SIDE))
     crew = "One worker tests" if workers == 1 else f"{workers:,} workers test"
-    return f"{crew} for {roles.verify:.3g} s: in turn the step takes {row:.0f} s, in a stream {side:.0f} s."
+    return f"{crew} for {roles.verify:.3g} s: a synchronous step takes {row:.0f} s, an asynchronous one {side:.0f} s."
 
 
 # ── the roof ──

@@ -49,7 +49,7 @@ TESTS = [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.
 
 @dataclass(frozen=True)
 class Own:
-    overlap: str = choice("What overlaps", "in turn", list(WAYS))
+    overlap: str = choice("What overlaps", "synchronous", list(WAYS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
     role: str = choice("Make faster", "rollout", list(ROLES))
     k: float = ladder(
@@ -102,7 +102,7 @@ def published(row, sync):
 
 
 AGENT = Knobs(
-    overlap="stream",
+    overlap="asynchronous",
     k=1.0,
     workers=64,
     rollout=60.0,
@@ -129,15 +129,15 @@ KNOB_GROUPS = {
 PRESETS = {
     "verl 7B, 64 GPUs": Knobs(),
     "Agent, 60 s tests": AGENT,
-    "From shapes, split H100s": Knobs(overlap="stream", source="from shapes", accelerator="h100"),
+    "From shapes, split H100s": Knobs(overlap="asynchronous", source="from shapes", accelerator="h100"),
     "8 test workers": replace(AGENT, workers=8, test_seconds=30.0, longest_test=30.0),
-    "A slow link": Knobs(overlap="stream", reuse=True, k=1.0, sync=250.0),
+    "A slow link": Knobs(overlap="asynchronous", reuse=True, k=1.0, sync=250.0),
     "Longer completions": Knobs(p50=4600, p90=8192, p99=16384, longest=32768),
 }
 GUESS = Guess(
     "Rollout 151 s beside log-probs and training, 204 s. The engine becomes twice as fast. And the step?",
     ("2 times", "1.26 times", "the same"),
-    Knobs(overlap="stream"),
+    Knobs(overlap="asynchronous"),
     2,
     lambda k, r: (
         f"It takes {step.step_time(r.roles, WAYS[k.overlap]):.0f} s with either engine, because it waits for log-probs "
@@ -195,7 +195,7 @@ def tests(k, workers):
 
 def pools(k):
     """(GPUs that generate, GPUs that train): times that were measured were taken on all of them."""
-    if k.source == "measured" or k.overlap in ("in turn", "carry-over"):
+    if k.source == "measured" or k.overlap in ("synchronous", "partial rollout"):
         return k.gpus, k.gpus
     generating = min(max(round(k.share * k.gpus), 1), k.gpus - 1)
     return generating, k.gpus - generating
@@ -248,10 +248,10 @@ def figure(k, r):
 
 
 BELIEVED = {  # what is assumed of measured times, for the note
-    "in turn": "",
-    "carry-over": "; no tail was timed",
-    "one step ahead": "; a pool as fast as all",
-    "stream": "; a pool as fast as all",
+    "synchronous": "",
+    "partial rollout": "; no tail was timed",
+    "one-step off-policy": "; a pool as fast as all",
+    "asynchronous": "; a pool as fast as all",
 }
 
 
@@ -439,7 +439,7 @@ def export(k, r):
         memory_fraction=memory.HBM_SHARE,
         concurrency=max(round(live(k)), 1),
         context=k.prompt + machine_knobs.law(k).longest,
-        placement="colocated" if k.overlap in ("in turn", "carry-over") else "split",
+        placement="colocated" if k.overlap in ("synchronous", "partial rollout") else "split",
         prompts=k.prompts,
         samples=k.samples,
         prompt=k.prompt,
@@ -574,7 +574,7 @@ def lengthening(k, r, role):
     return {
         "without either a step takes less than four fifths": lambda: alone < tau / SLACK,
         "without this one it is shorter, or the other lane takes as long": lambda: (
-            without(k, r, role) < tau or r.roles.verify == r.roles.sync or k.overlap == "stream"
+            without(k, r, role) < tau or r.roles.verify == r.roles.sync or k.overlap == "asynchronous"
         ),
         "GPUs work no longer than that": lambda: (
             max(step.seconds(r.roles, "rollout", WAYS[k.overlap]), r.roles.log_probs + r.roles.train) <= alone * 1.001
@@ -595,7 +595,7 @@ def quickened(k, r):
     shorter = [dict(test_seconds=t, longest_test=t) for t in TESTS[::-1] if t < k.longest_test]
     either = [*fast, *crew] if longer(k, r) == "sync" else [*crew, *fast]
     both = [fewer | more for fewer in fast[-2:] for more in crew]
-    overlaps = [dict(overlap=overlap) for overlap in ("stream", "in turn")]
+    overlaps = [dict(overlap=overlap) for overlap in ("asynchronous", "synchronous")]
     tried = (*either, *both, *shorter, *(fewer | test for fewer in fast[-2:] for test in shorter), *overlaps)
     return recovery.first_of(k, tried, unbroken) or recovery.fewest(k, UNHURRIED, unbroken)
 

@@ -62,7 +62,7 @@ def bought(gpus):
 
 
 # ── five ways ──
-NAMES = dict(zip(WAYS, ("wait", "carry over", "split", "one step off", "async")))
+NAMES = dict(zip(WAYS, ("wait", "partial rollout", "split", "one-step off-policy", "async")))
 
 
 @cache

@@ -268,7 +268,7 @@ def where_to_cut(k, r):
 
 def named(k, r, carried):
     """The name of each curve at its highest point, lower ones below their curves."""
-    out = [label(1, 1.05 * min(carried, HIGHEST / 1.1), "carry over", SERIES[CARRY] if k.way == CARRY else 8)]
+    out = [label(1, 1.05 * min(carried, HIGHEST / 1.1), "partial rollout", SERIES[CARRY] if k.way == CARRY else 8)]
     for way, curve in r.curves.items():
         if curve:
             best, at = max(zip(curve, r.swept))

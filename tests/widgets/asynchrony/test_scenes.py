@@ -121,18 +121,18 @@ def test_a_number_is_that_of_the_weights_and_the_ring_says_the_age_of_what_it_is
         assert len(followed) == figures.B + 1
         trainer = next(mark for mark in followed if mark["kind"] == "span")
         assert int(trainer["text"]) == int(figures.number(oldest.began)) + age
-    assert figures.number(figures.oldest_of("stream, 4 ahead")[0].began) == "6"  # as the lesson says
+    assert figures.number(figures.oldest_of("asynchronous, 4 ahead")[0].began) == "6"  # as the lesson says
 
 
 def test_all_ways_write_completions_of_the_same_lengths():
-    in_turn, ahead = figures.small("in turn"), figures.small("one step ahead")
+    in_turn, ahead = figures.small("synchronous"), figures.small("one-step off-policy")
     np.testing.assert_array_equal(in_turn.length, ahead.length)
-    stream = np.sort(figures.small("stream").length[:10].ravel())
+    stream = np.sort(figures.small("asynchronous").length[:10].ravel())
     assert np.isin(stream, np.append(in_turn.length.ravel(), stream[-12:])).all()
 
 
 def test_completions_in_slots_are_what_the_board_shows():
-    ran = figures.small("stream")
+    ran = figures.small("asynchronous")
     slots, _ = pipeline.board(ran, 6, 60, 4)
     first = ran.settled.start
     at = ran.train[first, 0] + (np.arange(60) + 0.5) * 4 / 60 * ran.step_seconds

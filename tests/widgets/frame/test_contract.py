@@ -104,7 +104,7 @@ def test_two_knobs_stand_below_the_picture_and_each_other_once_in_the_column(nam
 
 
 # Settings of the two knobs that reach the break of the opening where the opening turns others too
-REACHED = dict(throughput=dict(overlap="stream", test_seconds=10.0), verifier_pool=dict(slots=128))
+REACHED = dict(throughput=dict(overlap="asynchronous", test_seconds=10.0), verifier_pool=dict(slots=128))
 OUT_OF_REACH = {
     "compare",  # its two knobs are the lists that readers come for; its break takes an optimizer and a rate
     "gaps",  # its break takes three knobs: the work, the minutes, the order

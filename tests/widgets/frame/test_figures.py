@@ -97,9 +97,12 @@ def test_an_opening_shows_two_settings_that_differ_in_one_knob_and_one_of_which_
     if isinstance(opening, Played):
         assert len(results.figures(name)[opening.figure].handle) == 2 and opening.figure in results.figures(name)
         assert scenes.figure(name, opening.figure)["stills"]
-        assert opening.found.startswith("You have found it: ")  # what follows is told to who asks
+        names = scenes.figure(name, opening.figure)["names"]
     else:
-        assert len(small_figures.opening(name)["panels"]) == 2
+        drawn = small_figures.opening(name)
+        assert len(drawn["panels"]) == 2
+        names = drawn["names"]
+    assert len(set(names)) == 2 and all(0 < len(each) <= 24 for each in names), names
 
 
 @pytest.mark.slow

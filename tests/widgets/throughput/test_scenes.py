@@ -58,7 +58,7 @@ def test_a_role_is_drawn_as_long_as_it_takes(way):
     roles = step.whatif(figures.five(), "rollout", 2)
     for row, role in enumerate(figures.steps.NAMES):
         whole = step.seconds(roles, role, figures.OVERLAPS[way])
-        tail = roles.tail if role == "rollout" and way in ("in turn", "one step ahead") else 0
+        tail = roles.tail if role == "rollout" and way in ("synchronous", "one-step off-policy") else 0
         spans = [mark for mark in marks("step", way, 2, kind=("span",)) if mark["row"] == row]
         work = [long(span) for span in spans if span["role"] in ("work", "other") and long(span) > 0]
         assert work == pytest.approx([whole - tail] * len(work)) and work
@@ -69,14 +69,14 @@ def test_the_ring_stands_where_the_step_is_as_long_as_before_and_nowhere_else():
         for speed in figures.SPEEDS:
             same = speed > 1 and figures.five_step(way, speed) == pytest.approx(figures.five_step(way, 1))
             assert ring("step", way, speed) == (["a faster engine saves nothing"] if same else [])
-            assert (way == "stream" and speed > 1) == same
+            assert (way == "asynchronous" and speed > 1) == same
 
 
 def test_side_by_side_the_engine_waits_from_one_and_a_half_times_as_fast_on():
     waits = [speed for speed in figures.SPEEDS if ring("lanes", "side by side", speed)]
-    assert waits == [1.75, 2, 2.5, 3, 4] and not any(ring("lanes", "in turn", speed) for speed in figures.SPEEDS)
+    assert waits == [1.75, 2, 2.5, 3, 4] and not any(ring("lanes", "synchronous", speed) for speed in figures.SPEEDS)
     assert figures.small_step("side by side", 1.5) == figures.small_step("side by side", 4) == 40
-    assert figures.small_step("in turn", 2) == 70
+    assert figures.small_step("synchronous", 2) == 70
 
 
 def test_a_place_on_a_board_is_its_share_of_the_time():

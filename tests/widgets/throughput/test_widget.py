@@ -64,14 +64,14 @@ def test_doubling_the_engine_is_worth_26_per_cent_nothing_or_13_per_cent_by_what
         return step.speedup(result(k).before, WAYS[k.overlap], "rollout", 2.0)
 
     assert gain(VERL) == pytest.approx(1.260, abs=5e-4)
-    assert gain(replace(VERL, overlap="one step ahead")) == gain(replace(VERL, overlap="stream")) == 1.0
-    assert gain(replace(VERL, overlap="stream", reuse=True)) == pytest.approx(1.130, abs=5e-4)
+    assert gain(replace(VERL, overlap="one-step off-policy")) == gain(replace(VERL, overlap="asynchronous")) == 1.0
+    assert gain(replace(VERL, overlap="asynchronous", reuse=True)) == pytest.approx(1.130, abs=5e-4)
 
 
 def test_the_curve_of_an_overlapped_step_is_flat_beyond_the_second_longest_lane():
-    k = replace(VERL, overlap="stream", reuse=True)
+    k = replace(VERL, overlap="asynchronous", reuse=True)
     curve = panels(k)["What"]["data"][0]
-    assert curve["name"] == "stream"
+    assert curve["name"] == "asynchronous"
     flat = [y for x, y in zip(curve["x"], curve["y"]) if x > 150.72 / 133.41]
     assert max(flat) - min(flat) < 1e-9 and flat[0] == pytest.approx(1.1298, abs=1e-4)
     assert tau(replace(k, k=1.15)) == tau(replace(k, k=64.0)) < tau(replace(k, k=1.1))
@@ -79,7 +79,7 @@ def test_the_curve_of_an_overlapped_step_is_flat_beyond_the_second_longest_lane(
 
 def test_the_curve_of_a_sum_keeps_rising_towards_amdahls_ceiling():
     curve = panels(VERL)["What"]["data"][0]
-    assert curve["name"] == "in turn"
+    assert curve["name"] == "synchronous"
     assert all(a < b for a, b in zip(curve["y"], curve["y"][1:]))
     assert curve["y"][-1] < 365.28 / (365.28 - 150.72)
 
@@ -109,7 +109,7 @@ def test_in_a_sequential_step_the_lanes_form_a_staircase_and_all_are_on_the_path
 
 
 def test_in_a_maximum_one_lane_is_on_the_path_and_the_engine_waits_for_it():
-    k = replace(VERL, overlap="stream", k=1.0)
+    k = replace(VERL, overlap="asynchronous", k=1.0)
     assert spans(k) == {2: [(0.0, pytest.approx(70.26))], 3: [(pytest.approx(70.26), pytest.approx(133.41))]}
     ((start, seconds),) = [piece for piece in spans(k, "waits")[0] if piece[1]]
     assert start == pytest.approx(150.72) and seconds == pytest.approx(70.26 + 133.41 - 150.72)
@@ -123,7 +123,7 @@ def test_a_ring_says_where_nothing_is_gained_and_what_both_pools_wait_for():
     guess = throughput.GUESS.knobs
     assert throughput.GUESS.answers[throughput.GUESS.right] == "the same"
     assert rings(guess) == ["a faster engine saves nothing"] and tau(guess) == tau(replace(guess, k=1.0))
-    assert rings(VERL) == [] and rings(replace(VERL, overlap="stream", reuse=True)) == []
+    assert rings(VERL) == [] and rings(replace(VERL, overlap="asynchronous", reuse=True)) == []
     assert rings(PRESETS["8 test workers"]) == ["both pools wait for tests"]
     assert rings(PRESETS["A slow link"]) == ["both pools wait for weights"]
 
@@ -135,12 +135,12 @@ def test_halving_the_test_workers_breaks_a_balanced_agent(workers, broken):
 
 @pytest.mark.parametrize("sync, broken", [(188.0, False), (189.0, True)])
 def test_a_step_breaks_when_it_is_a_quarter_longer_than_its_longer_pool(sync, broken):
-    k = replace(VERL, overlap="stream", reuse=True, k=1.0, sync=sync)  # 1.25 · 150.72 s = 188.4 s
+    k = replace(VERL, overlap="asynchronous", reuse=True, k=1.0, sync=sync)  # 1.25 · 150.72 s = 188.4 s
     assert bool(breaks(k)) is broken and throughput.worse(k, result(k))
 
 
 def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout_and_one_of_thirty_breaks_the_step():
-    k = replace(VERL, overlap="stream", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
+    k = replace(VERL, overlap="asynchronous", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
     assert not breaks(k) and throughput.worse(k, result(k))
     slow = replace(k, test_seconds=0.1)
     assert "8,192 tests of 0.1 s on one worker take 819 s" in breaks(slow).why
@@ -148,12 +148,12 @@ def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout_and_one_of
 
 
 def test_a_slow_weight_sync_breaks_a_stream_late_and_a_sum_early():
-    k = replace(VERL, overlap="stream", sync=260.0)
+    k = replace(VERL, overlap="asynchronous", sync=260.0)
     assert "Sending the weights takes 260 s" in breaks(k).why
     # 70.26 + 133.41 s of the trainer stand beside it: 1.25 · 203.67 s = 254.6 s
     assert not breaks(replace(k, sync=254.0))
     # one step ahead adds it to 203.67 + 8.21 s, of which a quarter is 52.97 s
-    ahead = replace(k, overlap="one step ahead")
+    ahead = replace(k, overlap="one-step off-policy")
     assert breaks(ahead) and not breaks(replace(ahead, sync=52.0)) and breaks(replace(ahead, sync=54.0))
 
 
@@ -168,16 +168,16 @@ def test_tests_that_break_a_stream_break_every_longer_step_of_the_same_job(overl
 def test_splitting_the_gpus_lengthens_every_role_of_a_configuration():
     whole, split = (
         result(replace(VERL, source="from shapes", overlap=overlap, accelerator="h100", k=1.0)).roles
-        for overlap in ("in turn", "stream")
+        for overlap in ("synchronous", "asynchronous")
     )
     assert split.train == pytest.approx(2 * whole.train) and split.rollout - split.tail > whole.rollout - whole.tail
 
 
 def test_on_a_compute_poor_chip_splitting_the_pool_loses_and_with_a_long_tail_it_gains():
     shapes = replace(VERL, source="from shapes", k=1.0, reuse=True)
-    assert tau(replace(shapes, overlap="stream")) > tau(shapes)
+    assert tau(replace(shapes, overlap="asynchronous")) > tau(shapes)
     tailed = replace(shapes, accelerator="h100", longest=32768)
-    assert tau(replace(tailed, overlap="stream")) < tau(replace(tailed, overlap="one step ahead")) < tau(tailed)
+    assert tau(replace(tailed, overlap="asynchronous")) < tau(replace(tailed, overlap="one-step off-policy")) < tau(tailed)
 
 
 def test_decode_stands_left_of_the_ridge_on_an_h100_and_right_of_it_on_an_h20():
@@ -209,12 +209,12 @@ SHAPES = replace(VERL, source="from shapes", accelerator="h100")
     [
         # 2 · 671 GB of weights in an engine of 4 GPUs that may fill .9 · 80 GB each
         (
-            dict(model="deepseek-v3", gpus=8, overlap="stream"),
+            dict(model="deepseek-v3", gpus=8, overlap="asynchronous"),
             "has 1,342 GB of weights, and the largest engine tried, 4 GPUs, may fill 288",
         ),
         (dict(model="kimi-k2", gpus=8, accelerator="a100_80"), "the largest engine tried, 8 GPUs, may fill 576"),
         (dict(model="llama3.1-405b", gpus=8, accelerator="h200"), "training Llama-3.1-405B on 8 GPUs: 811.7 GB each"),
-        (dict(gpus=1, overlap="one step ahead"), "two pools on one GPU"),
+        (dict(gpus=1, overlap="one-step off-policy"), "two pools on one GPU"),
         (dict(p50=3000), "quantiles of 3,000, 2,000 and 4,600 tokens: they rise in every batch"),
     ],
 )
@@ -239,7 +239,7 @@ def test_every_broken_setting_of_the_grid_has_a_fix():
 
 
 def test_the_drawn_engine_is_exported_and_nothing_where_the_job_does_not_fit():
-    k = replace(SHAPES, overlap="stream", reuse=True)
+    k = replace(SHAPES, overlap="asynchronous", reuse=True)
     exported = throughput.export(k, result(k))
     # 8,192 completions on 32 engines of one GPU; verl's own names of batch and group
     assert exported["tensor_parallel"] == 1 and exported["engines"] == 32 and exported["placement"] == "split"
@@ -260,7 +260,7 @@ def test_training_becomes_no_faster_than_the_chip():
 
 
 def test_the_decode_point_is_that_of_the_pool_that_generates():
-    fifth, half = (result(replace(SHAPES, overlap="stream", share=share)).points[0] for share in (0.2, 0.5))
+    fifth, half = (result(replace(SHAPES, overlap="asynchronous", share=share)).points[0] for share in (0.2, 0.5))
     assert fifth.flop_per_byte > half.flop_per_byte  # fewer engines, more sequences on each
 
 

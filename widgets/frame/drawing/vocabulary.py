@@ -108,7 +108,7 @@ NAMES = {  # what a thing is called, and what it is not
     "last setting": ("previous run",),
     "stop": ("eos", "end token"),
 }
-OVERLAPS = ("in turn", "carry-over", "one step ahead", "stream")  # the ways to overlap
+OVERLAPS = ("synchronous", "partial rollout", "one-step off-policy", "asynchronous")  # the ways to overlap
 RING_WORDS = 6
 
 
