@@ -337,7 +337,7 @@ def figure(spec):
     module, _, name = spec.partition(".")
     panels_at_first = results.positions(module, name)[0][0] if name in results.figures(module) else [{}]
     if scene.is_scene(panels_at_first[0]):
-        return part("scene", **scenes.figure(module, name), opening=None)
+        return part("scene", **scenes.figure(module, name), opening=False)
     return part("figure", **small_figures.figure(spec))
 
 
@@ -417,7 +417,7 @@ def explained(sign):
 @loud
 def two_lines(_):
     """The figure of the front page."""
-    return part("hero", **hero.figure(), opening=None)
+    return part("hero", **hero.figure(), opening=False)
 
 
 @loud
@@ -426,7 +426,7 @@ def opening(name):
     offered = small_figures.opening_of(name)
     if not isinstance(offered, Played):
         return part("opening", **small_figures.opening(name))
-    return part("scene", **scenes.figure(name, offered.figure), opening=name)
+    return part("scene", **scenes.figure(name, offered.figure, "code"), opening=True)
 
 
 def knob(widget_name, f):

@@ -18,8 +18,8 @@ STRIP = 1000, 40  # a curve is drawn in these units and stretched
 NAME = 14  # pixels that the name of a curve is high
 
 
-def figure(module, name):
-    """The values for site/parts/scene.html."""
+def figure(module, name, source_as=None):
+    """The values for site/parts/scene.html; `source_as` is what the link to its code says, else file and line."""
     scene = results.figures(module)[name]
     checked(scene, f"{module}.{name}")
     positions = dict(zip(scene.places(), results.positions(module, name)))
@@ -45,7 +45,7 @@ def figure(module, name):
         time=scene.time and time(scene, *rest),
         stills=[still(scene, place, positions[place], pens[place]) for place in scene.stills],
         data=Markup(data) if len(positions) > 1 else "",
-        source=Markup(quoting.link(*host.line_of(scene.source).split("#L"))),
+        source=Markup(quoting.link(*host.line_of(scene.source).split("#L"), source_as)),
     )
 
 

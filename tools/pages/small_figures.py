@@ -17,7 +17,7 @@ from widgets.frame.reader.panels import described
 
 HALF, ALONE, MARGIN = 298, 480, 260  # pixels: one of two panels, one by itself, one beside the text
 HEIGHT, LOW = 200, 170
-WIDE, NARROW = 560, 372  # of an opening's two panels
+WIDE, NARROW, TALL = 560, 372, 300  # of an opening's two panels
 BUTTONS = 5  # so many positions with short words stand side by side; more are a slider
 STOPS = 12  # so many positions of a slider are marked on it
 MOST, PACKED = 24, 12_000  # positions; bytes of all of them together, packed
@@ -126,8 +126,7 @@ def opening(name):
     if len(panels) != 2:
         raise ValueError(f"the opening of widgets/{name}/widget.py has two panels, not {len(panels)}")
     return dict(
-        name=name,
-        panels=[shown(panel, width, HEIGHT) for panel, width in zip(panels, (WIDE, NARROW))],
+        panels=[shown(panel, width, TALL) for panel, width in zip(panels, (WIDE, NARROW))],
         names=settings.names,
-        source=Markup(quoting.link(*host.line_of(settings.source).split("#L"))),
+        source=Markup(quoting.link(*host.line_of(settings.source).split("#L"), "code")),
     )
