@@ -90,7 +90,6 @@ def test_on_paper_and_without_scripts_other_positions_stand_beside_it(browser, b
         expect(opening(page).locator("> .k-scene")).to_be_visible()
         expect(opening(page).locator(".k-stills > div").first).to_be_visible()
         expect(opening(page).locator("[data-play]")).to_be_hidden()
-        expect(opening(page).locator("lesson-told")).to_be_visible()  # what is hidden is hidden by scripts alone
         expect(page.locator("[data-quiz] .because").first).to_be_visible()
     context.close()
 
@@ -106,19 +105,6 @@ def test_the_height_is_one_in_all_positions_and_nothing_leaves_the_page(page, bo
             heights.add(opening(page).bounding_box()["height"])
         assert max(heights) - min(heights) < 1 or width == 390  # a sentence may take a line more on a phone
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_the_opening_says_what_the_setting_was_once_it_was_found(page, book):
-    page.goto(f"{book}10-ppo/")
-    told, ask = opening(page).locator("lesson-told"), opening(page).get_by_role("button", name="Tell me")
-    expect(told).to_be_hidden()
-    ask.click()
-    expect(opening(page).get_by_text("The other has no clip.", exact=True)).to_be_visible()
-    assert page.evaluate("localStorage.getItem('found:ppo')") is None  # to be told is not to find
-    page.evaluate("localStorage.setItem('found:ppo', '[\"a rare token eats a prompt\"]')")
-    page.goto(f"{book}10-ppo/")
-    expect(told).to_be_visible()
-    expect(ask).to_be_hidden()
 
 
 def test_a_question_is_answered_by_a_choice_which_opens_its_because(page, book):

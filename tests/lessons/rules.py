@@ -9,15 +9,13 @@ FRONT_MATTER = dict(  # field: what it holds
     needs="a list of the lessons to be read before, by file name without .md; [] for none",
     code="the module of sim/ that the page is about",
     also="a list of other words under which the page is looked for, and must be found first",
-    loop='"A: …", "B: …" or "C: the policy changes"; left out where no loop runs',
-    believe="what the reader may believe until now, and is shown to be wrong",
-    see="what the page shows instead, without giving it away",
+    believe="what the reader may think until now: the simulator shows where it is wrong",
+    see="the sentence under the title: what the picture shows, and what goes wrong",
     time="minutes with the simulator, taken by someone who did it",
     extension="true where the page may be skipped; left out otherwise",
     home="true on the front page",
     hide="parts of the theme that the page does not show",
 )
-LOOPS = r"A: .+|B: .+|C: the policy changes"
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Kind:
 KINDS = dict(
     lesson=Kind(
         fields=("question", "needs", "code", "also", "believe", "see", "time"),
-        optional=("kind", "loop", "extension"),
+        optional=("kind", "extension"),
         order=(
             "```opening",
             "```figure",

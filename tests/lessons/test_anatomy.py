@@ -120,7 +120,6 @@ def test_the_front_matter_has_the_fields_of_its_kind(page):
         must((ROOT / head["code"]).is_file(), page, f"`code` names a module of sim/, and {head['code']} is none")
     for stem in head.get("needs", []):
         must(stem in there, page, f"`needs` names lessons of the navigation, and {stem} is none")
-    must(re.fullmatch(rules.LOOPS, head.get("loop", "A: -")), page, f"`loop` is {rules.FRONT_MATTER['loop']}")
     must(len(head.get("see", "").split()) <= rules.SEE_WORDS, page, f"`see` has at most {rules.SEE_WORDS} words")
 
 

@@ -21,7 +21,7 @@ RETURNED = "    return drawn * (value - drawn @ value)"
 
 
 def in_deviations(pi, mu, drawn, reward, beta):
-    """Each answer's value less the mean, over the deviation of the values among the draws; answer by answer."""
+    """Each answer's value minus the mean, over the deviation of the values among the draws; answer by answer."""
     value = [r - beta * np.log(m * len(mu)) for r, m in zip(reward, mu)]
     mean = sum(d * v for d, v in zip(drawn, value))
     deviation = sum(d * (v - mean) ** 2 for d, v in zip(drawn, value)) ** 0.5

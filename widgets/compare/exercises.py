@@ -27,7 +27,7 @@ CHANGE = Change(
             grpo.weights,
         ),
         Exercise(
-            "Give it the advantage of RLOO: each reward less the mean of the others in its group, and no division.",
+            "Give it the advantage of RLOO: each reward minus the mean of the others in its group, and no division.",
             ((GROUPS[:1], {}, {}), (GROUPS, {}, {}), (GROUPS[:, :2], {}, {})),
             rloo.advantage,
             (

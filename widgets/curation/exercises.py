@@ -23,7 +23,7 @@ CHANGE = Change(
     "what a group teaches",
     (
         Exercise(
-            "Make GRPO's estimate of it: each reward less the mean of its group, over the group's standard deviation. "
+            "Make GRPO's estimate of it: each reward minus the mean of its group, over the group's standard deviation. "
             "A dead group still teaches 0.",
             CALLS,
             standardized,

@@ -303,7 +303,7 @@ def holds(k, r):
 
 def methods(k, r):
     over = {"1/|o|": "completions", "token mean": "tokens", "constant": "a constant"}[k.divisor]
-    estimator = "z-score" if k.std else "less the mean"
+    estimator = "z-score" if k.std else "minus the mean"
     batch = dict(samples=k.K, prompts=k.groups)
     itself = options.setting(dr_grpo, dict(inner_epochs=1), **batch)
     above = options.setting(dr_grpo, dict(inner_epochs=1), estimator=estimator, aggregation=over, **batch)

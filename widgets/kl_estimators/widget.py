@@ -464,7 +464,7 @@ def opened(plain, other):
     return [
         by_update(
             "Left of the two tokens that are not paid",
-            f"%, logarithmic, mean of {RUNS} runs; the best policy at this price keeps {100 * plain.best_unpaid:.1f}",
+            f"%, logarithmic; the best policy keeps {100 * plain.best_unpaid:.1f}",
             *both(TWO_RUNS, update, *unpaid),
             dots([0], unpaid[1][:1], "the same start", 1),
             label(UPDATES, 1.15 * unpaid[0][-1], TWO_RUNS[0], 8, "right"),

@@ -13,7 +13,7 @@ CHANGE = Change(
     "what each completion is pushed by",
     (
         Exercise(
-            "Compare: push each completion by its reward less the mean reward of its group, a row of R.",
+            "Compare: push each completion by its reward minus the mean reward of its group, a row of R.",
             ((GROUPS, {}, {}), (GROUPS[:, :3], {}, {})),
             lambda R, hp, batch: np.array([[r - sum(row) / len(row) for r in row] for row in R]),
             (

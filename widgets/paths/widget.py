@@ -81,7 +81,7 @@ PRESETS = {
     "All logits, through the controller": Knobs(payload=paths.FULL, route=paths.CONTROLLER),
     "70B, 512 short answers, one sender": Knobs(schedule=paths.FUNNEL, **SHORT),
     "30B-A3B, 2,048 tokens at a time": Knobs(model="qwen3-30b-a3b", micro_batch=2048, **of_length(1024)),
-    "50 turns, told anew each time": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
+    "50 turns, told again each time": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
 }
 GUESS = Guess(
     "All logits of a step, 20.4 TB, go over 64 cards. How much of the step is that?",

@@ -395,7 +395,7 @@ def holds(k, r):
 
 def methods(k, r):
     """What a constant takes away, or is added to every reward, is a reward function's and no trainer's option."""
-    names = {"group mean": "less the mean", "leave-one-out": "leave-one-out", "batch mean": "less the batch's mean"}
+    names = {"group mean": "minus the mean", "leave-one-out": "leave-one-out", "batch mean": "minus the batch's mean"}
     estimator = names.get(k.baseline, "reward")
     return {"REINFORCE": options.setting(reinforce, estimator=estimator, samples=k.K, prompts=BATCH // k.K)}
 

@@ -34,14 +34,14 @@ def gone(quantity):
         "at the start": lambda at: (signed(logp(False)[at]), float(np.exp(logp(False)[at]))),
         "now": lambda at: (signed(logp(True)[at]), float(np.exp(logp(True)[at]))),
         "log-ratio": lambda at: (signed(ratio[at]), tone(ratio[at])),
-        "less the price": lambda at: (signed(-CHARGE * ratio[at]), tone(-ratio[at])),
+        "minus the price": lambda at: (signed(-CHARGE * ratio[at]), tone(-ratio[at])),
     }[quantity]
     sums = ratio.sum(axis=1)
     right = [f"{reward:.0f}" for reward in running_batch.RIGHT]
     net = running_batch.RIGHT - CHARGE * sums
     words = {
         "log-ratio": lambda i: f"sum {signed(sums[i])} · reward {right[i]}",
-        "less the price": lambda i: (
+        "minus the price": lambda i: (
             f"{right[i]} {'−' if sums[i] > 0 else '+'} {abs(CHARGE * sums[i]):.2f} = {net[i]:.2f}"
         ),
     }.get(quantity, lambda i: f"reward {right[i]}")
@@ -53,14 +53,14 @@ def gone(quantity):
         ]
         for i, row in enumerate(running_batch.ROWS)
     ]
-    return [grid(rows, diverging=quantity in ("log-ratio", "less the price"))]
+    return [grid(rows, diverging=quantity in ("log-ratio", "minus the price"))]
 
 
 SAID = {
     "at the start": "Log-probability of each token when the reference drew it.",
     "now": f"Log-probability of the same token after {UPDATES} updates.",
     "log-ratio": "Now less then: above 0 the token has become likelier, below 0 rarer.",
-    "less the price": "Reward less 0.1 for each nat: a wrong row is paid for having become rare.",
+    "minus the price": "Reward less 0.1 for each nat: a wrong row is paid for having become rare.",
 }
 
 # ── the best policy at each price ──

@@ -385,7 +385,7 @@ def holds(k, r):
 
 
 def methods(k, r):
-    names = {"none": "less the mean", "group": "z-score", "batch": "over the batch's deviation"}
+    names = {"none": "minus the mean", "group": "z-score", "batch": "over the batch's deviation"}
     if k.over not in names:
         return {}
     priced = dict(kl="in the reward", beta=k.price) if k.price else {}

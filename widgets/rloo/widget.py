@@ -27,7 +27,7 @@ LEFT = 1.2  # fewer different completions of a prompt than this, e^H, at the end
 FEW = 3.0  # and fewer than this is clearly less than the default, 16
 EVERY = 4  # updates between two pictures
 ADAM = 1 / 40  # Adam's steps have the size of the learning rate itself, whatever the gradient
-TWINS = {"less the mean": group_baselines.less_mean, "z-score": group_baselines.z_score}
+TWINS = {"minus the mean": group_baselines.less_mean, "z-score": group_baselines.z_score}
 GROUP = {
     "one right": lambda K: np.arange(K) < 1.0,
     "one wrong": lambda K: np.arange(K) < K - 1.0,
@@ -39,7 +39,7 @@ GROUP = {
 @dataclass(frozen=True)
 class Knobs:
     K: int = ladder("Completions a prompt", 4, [2, 4, 8, 16], symbol="K")
-    twin: str = choice("The twin's advantage", "less the mean", list(TWINS))
+    twin: str = choice("The twin's advantage", "minus the mean", list(TWINS))
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "Adam"])
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8, 16])
     learning_rate: float = ladder("Learning rate (Adam: a fortieth)", 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
@@ -201,10 +201,10 @@ def group_tab(k):
         "Advantages of one group",
         "the rewards beside, three baselines",
         bars(names, loo, "RLOO", 1),
-        bars(names, mean, "less the mean", 2),
+        bars(names, mean, "minus the mean", 2),
         bars(names, z, "z-score", 3),
         label(k.K + 0.6, 3.2, "RLOO", 1, "right"),
-        label(k.K + 0.6, 2.4, "less the mean", 2, "right"),
+        label(k.K + 0.6, 2.4, "minus the mean", 2, "right"),
         label(k.K + 0.6, 1.6, "z-score", 3, "right"),
         x="completion",
         x_range=(0.4, k.K + 0.6),
@@ -213,7 +213,7 @@ def group_tab(k):
     )
     yield panel(
         "Rewards of the group",
-        "K completions; RLOO: K/(K − 1) × “less the mean”",
+        "K completions; RLOO: K/(K − 1) × “minus the mean”",
         bars(names, rewards, "reward"),
         x="completion",
         x_range=(0.4, k.K + 0.6),

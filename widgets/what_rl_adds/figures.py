@@ -204,7 +204,7 @@ def draws(factor, n):
         scene.scene(
             "One update: four draws, and what each pushes",
             f"a check: right; [above-2] lifts its own answer, [below-2] presses it; the factor of a draw is "
-            f"{'its reward' if factor == FACTORS[0] else 'its reward less the mean of the others'}",
+            f"{'its reward' if factor == FACTORS[0] else 'its reward minus the mean of the others'}",
             pushes_of(factor, n, 0.55),
         )
     ]

@@ -140,7 +140,9 @@ def test_a_step_breaks_when_it_is_a_quarter_longer_than_its_longer_pool(sync, br
 
 
 def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout_and_one_of_thirty_breaks_the_step():
-    k = replace(VERL, overlap="asynchronous", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
+    k = replace(
+        VERL, overlap="asynchronous", reuse=True, k=1.0, workers=1
+    )  # 8 192 · 0.02 s = 163.84 s against 150.72 s
     assert not breaks(k) and throughput.worse(k, result(k))
     slow = replace(k, test_seconds=0.1)
     assert "8,192 tests of 0.1 s on one worker take 819 s" in breaks(slow).why
@@ -177,7 +179,9 @@ def test_on_a_compute_poor_chip_splitting_the_pool_loses_and_with_a_long_tail_it
     shapes = replace(VERL, source="from shapes", k=1.0, reuse=True)
     assert tau(replace(shapes, overlap="asynchronous")) > tau(shapes)
     tailed = replace(shapes, accelerator="h100", longest=32768)
-    assert tau(replace(tailed, overlap="asynchronous")) < tau(replace(tailed, overlap="one-step off-policy")) < tau(tailed)
+    assert (
+        tau(replace(tailed, overlap="asynchronous")) < tau(replace(tailed, overlap="one-step off-policy")) < tau(tailed)
+    )
 
 
 def test_decode_stands_left_of_the_ridge_on_an_h100_and_right_of_it_on_an_h20():
