@@ -95,13 +95,16 @@ def holds(k, r):
     )
 
 
+NAMES = "solved half of the time", "solved once in 100"
+
+
 def opened(plain, other):
     """An outcome that any reader can read, and the watched quantity, of two settings."""
     return [
         panel(
             "Prompts that teach something",
             "of 100 prompts, by completions a prompt; closed form",
-            *both(SIZES, 100 * plain.by_size, 100 * other.by_size),
+            *both(NAMES, SIZES, 100 * plain.by_size, 100 * other.by_size),
             x="completions a prompt",
             x_range=(2, 64),
             y_range=(0, 105),
@@ -110,11 +113,11 @@ def opened(plain, other):
         panel(
             "Groups with something to compare",
             "share of groups of eight",
-            bars(["one setting", "the other"], [plain.here, other.here], "share", 1),
+            bars(list(NAMES), [plain.here, other.here], "share", 1),
             threshold(RARE, f"breaks below {RARE:g}", 0.0),
             y_range=(0, 1.05),
         ),
     ]
 
 
-OPENING = Opening(Knobs(), Knobs(p=0.01), opened, SIM_MODEL.informative)
+OPENING = Opening(Knobs(), Knobs(p=0.01), opened, SIM_MODEL.informative, NAMES)
