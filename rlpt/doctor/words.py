@@ -49,7 +49,7 @@ SIGNS = {
             "cut answers",
             "Nothing is paid, and many completions are cut off: the limit may be why, or the verifier.",
         ),
-        *("22b", "long_tail", "Late is wrong"),
+        *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "verifier": Sign(
         *(DATA, "one reward", "The verifier pays nothing, or all alike; or nothing that it pays for is within reach."),
@@ -57,7 +57,7 @@ SIGNS = {
     ),
     "groups": Sign(
         *(DATA, "uniform groups", "Most groups hold one reward for all: prompts are too hard or too easy to teach."),
-        *("13", "grpo", "Almost never right"),
+        *("13", "grpo", "Hard sums, fours"),
     ),
     "hacked": Sign(
         *(
@@ -83,7 +83,7 @@ SIGNS = {
     ),
     "cut off": Sign(
         *(REWARD, "cut off", "Completions reach their cap: what a cut answer is paid decides what is learned."),
-        *("22b", "long_tail", "Late is wrong"),
+        *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "step": Sign(
         *(
@@ -117,7 +117,7 @@ SIGNS = {
     ),
     "saturated": Sign(
         *(DATA, "one reward since", "Every completion has one reward from here on: these prompts teach no more."),
-        *("13", "grpo", "Almost never right"),
+        *("13", "grpo", "Hard sums, fours"),
     ),
     "flat": Sign(*(DATA, "no rise", "The reward did not rise."), *("23", LAB, "Success rates × 0.01")),
     "pairs destroyed": Sign(

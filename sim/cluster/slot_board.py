@@ -68,6 +68,26 @@ def busy(board: Board, slots: int, until: float) -> float:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """What a step that ends at a given token has of its completions, all of which began together."""
+
+    kept: np.ndarray  # bool: done by then
+    right: int  # of the kept
+    lost: int  # not done by then
+    lost_wrong: int  # of the lost, those that would have been wrong
+    waits: float  # share of the places for a token, up to then, whose completion was done already
+
+
+def ended(lengths: np.ndarray, right: np.ndarray, end: int) -> Kept:
+    """A step of completions that each have a slot of their own, cut at `end` tokens whoever still writes."""
+    kept = lengths <= end
+    lost, lost_wrong = int((~kept).sum()), int((~kept & ~right).sum())
+    return Kept(
+        kept, int((kept & right).sum()), lost, lost_wrong, float((end - lengths[kept]).sum() / (end * kept.size))
+    )
+
+
+@dataclass(frozen=True)
 class Completions:
     """Of several prompts, each array (prompts, completions of one)."""
 

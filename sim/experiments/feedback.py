@@ -28,6 +28,7 @@ class Taught:
 
     wins: float  # against the start
     style: float  # share of style in the squared direction
+    writes: tuple[float, float]  # how far its answers moved, in gold's linear part and in style
 
 
 def trained(first, second, label, kl):
@@ -68,7 +69,7 @@ def toward(b, m, kl):
 
 def taught(first, second, label, kl):
     mu = trained(first, second, label, kl)
-    return Taught(wins(mu), float(mu[STYLE] ** 2 / (2 * kl)))
+    return Taught(wins(mu), float(mu[STYLE] ** 2 / (2 * kl)), (float(W @ mu), float(mu[STYLE])))
 
 
 def of_people(n, seed, kl, alike=False, flip=judged_pairs.FLIP):
@@ -95,16 +96,25 @@ class Errors:
 
 def errors_of_people(flip=judged_pairs.FLIP):
     """The mean over fresh pairs of the chance of an error, as judged_pairs.people draws it."""
-    first, second = asked()
-    chosen = sigmoid(SURE * (judged_pairs.gold(first) - judged_pairs.gold(second)))
-    return errors(flip + (1 - 2 * flip) * chosen)
+    return errors(people_choose(*asked(), flip))
 
 
 def errors_of_judge(judge):
     """The same of a judge, as judged_pairs.votes and verdict draw it."""
-    logit = judged_pairs.logits(judge, *asked())
+    return errors(judge_chooses(judge, *asked()))
+
+
+def people_choose(first, second, flip=judged_pairs.FLIP):
+    """(n,) the chance that a person calls the first better."""
+    chosen = sigmoid(SURE * (judged_pairs.gold(first) - judged_pairs.gold(second)))
+    return flip + (1 - 2 * flip) * chosen
+
+
+def judge_chooses(judge, first, second):
+    """(n,) the chance that a judge, with all its votes, does."""
+    logit = judged_pairs.logits(judge, first, second)
     paid = [0.0] if judge.both_orders else [judge.position, -judge.position]
-    return errors(np.mean([judging.majority(chance(logit + first, judge.noise), judge.K) for first in paid], axis=0))
+    return np.mean([judging.majority(chance(logit + one, judge.noise), judge.K) for one in paid], axis=0)
 
 
 def chance(logit, noise):
@@ -137,13 +147,17 @@ class Look:
     people: np.ndarray  # wins of the policy that people's labels lead to
     judge: np.ndarray  # and of the judge's
     style: np.ndarray  # share of style in the judge's
+    people_writes: np.ndarray  # (seeds, sizes, 2) how far the answers of people's policy moved, in quality and style
+    judge_writes: np.ndarray  # and those of the judge's
 
 
 def run(judge, kl, alike, flip, seed) -> Iterator[Look]:
     """A Look after each of SEEDS draws of pairs and labels."""
-    measured = []
+    looks = []
     for draw in range(SEEDS * seed, SEEDS * (seed + 1)):
-        people = [of_people(n, draw, kl, alike, flip).wins for n in SIZES]
+        people = [of_people(n, draw, kl, alike, flip) for n in SIZES]
         judged = [of_judge(n, draw, kl, alike, judge) for n in SIZES]
-        measured.append((people, [one.wins for one in judged], [one.style for one in judged]))
-        yield Look(*np.moveaxis(np.array(measured), 0, 1))
+        wins = [[one.wins for one in each] for each in (people, judged)]
+        writes = [[one.writes for one in each] for each in (people, judged)]
+        looks.append((*wins, [one.style for one in judged], *writes))
+        yield Look(*(np.array(each) for each in zip(*looks)))

@@ -1,6 +1,7 @@
-"""Batches of GRPO as they come: which completions are right, and what each is pushed by, update by update.
+"""Batches of GRPO as they come: what a model answers to four sums, which answers are correct, and what each is pushed
+by, update by update.
 
-GRPO: Shao et al. (2024), arXiv:2402.03300.
+GRPO: Shao et al. (2024), arXiv:2402.03300. The four sums are chosen, the rate is a toy's; no model of any size.
 """
 
 from collections.abc import Iterator
@@ -10,18 +11,54 @@ from typing import Any
 import numpy as np
 
 from sim.algorithms import grpo
-from sim.experiments.standard_runs import modsum_run
-from sim.worlds import modsum
+from sim.experiments.standard_runs import add_run
+from sim.worlds import unseen_sums
+from sim.worlds.optimizer import SGD, AdamW
 
-RARE = (-3, -3, -3, -3)  # a start whose four prompts are right about twice in a thousand times
+RARE = "almost never correct"
+SUMS = {"mixed": np.array([31, 44, 87, 95]), RARE: np.array([78, 75, 98, 67])}  # 31 is 3 + 1
 BATCH = 64  # completions
+RATE = 0.04
+ADAMW_RATE = 1 / 100  # assumed: an AdamW rate beside one of SGD, where one knob serves both
 
 
 @dataclass(frozen=True)
 class Update:
-    right: np.ndarray  # (4, completions of a prompt) whether each is right, the groups of a prompt side by side
+    answers: np.ndarray  # (4, completions of a sum) what each says, the groups of a sum side by side
+    right: np.ndarray  # of the same shape: whether it is correct
     advantage: np.ndarray  # of the same shape
-    pass_rate: float  # after the update, exact, mean of the four prompts
+    pass_rate: float  # after the update, exact, mean of the four sums
+
+
+def rate(optimizer: str, learning_rate: float) -> float:
+    """The rate that an optimizer gets: SGD the number itself, AdamW a hundredth of it."""
+    return learning_rate if optimizer == "SGD" else ADAMW_RATE * learning_rate
+
+
+def optimizer(name: str, learning_rate: float) -> SGD | AdamW:
+    """Plain SGD or AdamW by name, at `rate`; the gradient's norm is not cut in either."""
+    return SGD(rate(name, learning_rate)) if name == "SGD" else AdamW(rate(name, learning_rate), clip=None)
+
+
+def trained(K: int, sums: str, *, groups: int, seed: int = 0, learner: SGD | AdamW | None = None, **settings: Any):
+    """GRPO in groups of K on four sums, from a model that has never seen the hard ones."""
+    return add_run(
+        grpo,
+        seed=seed,
+        groups=groups,
+        K=K,
+        task=unseen_sums.Few(SUMS[sums]),
+        policy=unseen_sums.start(),
+        optimizer=learner or SGD(RATE),
+        hyper=dict(beta=0.0),
+        exact_every=1,
+        **settings,
+    )
+
+
+def start(sums: str) -> np.ndarray:
+    """(4,) exact pass rates before the first update."""
+    return unseen_sums.Few(SUMS[sums]).exact(unseen_sums.start())["pass_rate"]
 
 
 def followed(run: Any, updates: int) -> Iterator[tuple[Any, Any]]:
@@ -33,18 +70,16 @@ def followed(run: Any, updates: int) -> Iterator[tuple[Any, Any]]:
             yield event.summary["frame"], drawn
 
 
-def by_prompt(batch: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What is right, and the advantages, (4, completions of a prompt) each."""
-    order = np.argsort(batch.example, kind="stable")
-    rows = len(modsum.TARGETS)
-    return (batch.accuracy[order] > 0).reshape(rows, -1), batch.advantage[order, 0].reshape(rows, -1)
+def by_prompt(batch: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is answered, what is correct, and the advantages, (4, completions of a sum) each."""
+    texts = np.array(unseen_sums.written(batch))
+    rows = len(np.unique(batch.example)), -1
+    return texts.reshape(rows), (batch.accuracy > 0).reshape(rows), batch.advantage[:, 0].reshape(rows)
 
 
-def run(K: int, updates: int = 60, seed: int = 1, learning_rate: float = 2.0) -> list[Update]:
-    """GRPO on prompts that are almost never right, in groups of K, 64 completions an update, by SGD."""
-    made = modsum_run(
-        grpo, seed=seed, learning_rate=learning_rate, groups=BATCH // K, K=K, c=RARE, hyper=dict(beta=0.0)
-    )
+def run(K: int, updates: int = 60, seed: int = 0, sums: str = RARE, learning_rate: float = RATE) -> list[Update]:
+    """GRPO in groups of K, 64 completions an update, by SGD."""
+    made = trained(K, sums, groups=BATCH // K, seed=seed, learner=SGD(learning_rate))
     return [
         Update(*by_prompt(batch), float(frame.exact["pass_rate"].mean())) for frame, batch in followed(made, updates)
     ]

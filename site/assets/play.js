@@ -19,7 +19,7 @@ function player(figure) {
   const one = (css) => figure.querySelector(css);
   const { kinds, base, frames, said, word, read } = JSON.parse(one("template").content.textContent);
   const part = Object.fromEntries([...figure.querySelectorAll("[data-k]")].map((one) => [one.dataset.k, one]));
-  const [range, button, sentence] = ["[type=range]", "[data-play]", ".said"].map(one);
+  const [range, button, sentence, named] = ["[type=range]", "[data-play]", ".said", "output"].map(one);
   const at = (choice, moment) => Object.assign({}, base, ...frames[choice].slice(0, moment + 1));
   const holds = JSON.parse(figure.dataset.holds ?? "{}");
   const last = range ? +range.max : 0;
@@ -34,7 +34,8 @@ function player(figure) {
     if (sentence) sentence.textContent = said[choice][moment];
     if (!range) return;
     figure.style.setProperty("--at", moment / last);
-    one("output").textContent = range.ariaValueText = word[choice][moment];
+    range.ariaValueText = word[choice][moment];
+    if (named) named.textContent = word[choice][moment];
     if (read) one(".k-read").textContent = read[choice][moment];
   }
 

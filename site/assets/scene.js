@@ -1,7 +1,7 @@
 // Draws a scene of a running widget: what differs is set on the elements that are there, so that it moves. What has no
 // keys, a table, is replaced.
 const keyed = (root) => new Map([...root.querySelectorAll("[data-k]")].map((part) => [part.dataset.k, part]));
-const words = (part) => (part.matches("text") ? part : part.querySelector(":scope > text"));
+const words = (part) => (part.childElementCount ? part.querySelector(":scope > text") : part);
 
 export function patch(plot, { svg, alt }) {
   const drawn = document.createElement("div");

@@ -32,24 +32,91 @@ def test_without_scripts_every_panel_of_the_map_is_there_and_both_runs_of_the_sc
     page.hover("svg.broad a.env rect")
     assert [panel.is_visible() for panel in page.locator(".detail").all()] == 12 * [True]
     assert page.locator(".rl-hero .k-scene").is_visible() and page.locator(".rl-hero .k-stills").is_visible()
-    assert not page.locator(".rl-hero .tell p").is_visible()
+    assert not page.locator(".rl-hero .tell details p").is_visible()
     assert page.locator(".counts").is_hidden()
 
 
-def test_the_scene_at_the_head_opens_on_the_ruin_with_the_frame_before_it_and_plays(page_without_python, book):
+def counts(page):
+    return page.locator(".rl-hero .k-scene .k-tally").all_text_contents()
+
+
+def correct(page):
+    """How many cells are filled in each table."""
+    return [table.locator("td.k-correct").count() for table in page.locator(".rl-hero .k-scene table").all()]
+
+
+def test_the_two_tables_open_on_the_ruin_of_one_and_are_filled_in_as_their_clock_is_moved(page_without_python, book):
     page = page_without_python
     page.goto(book)
-    scene = page.locator(".rl-hero .k-scene")
-
-    def said():
-        return [words for words in scene.locator("[data-ring] text").all_text_contents() if words]
-
-    assert scene.locator(".k-column").first.is_visible() and scene.locator(".k-column").last.is_visible()
-    assert said() == ["no sum is right any more"]
-    page.locator(".rl-hero .seg").get_by_text("kept", exact=True).click()
-    until(page, "document.querySelector('.rl-hero .said').textContent.startsWith('After 4 updates five')")
-    assert said() == []
+    assert [int(n) for n in counts(page)] == correct(page)
+    full, missing = correct(page)
+    assert full > 70 and missing == 0
+    page.locator(".rl-hero [type=range]").fill("2")
+    until(page, "document.querySelector('.rl-hero .said').textContent.includes('missing line is ahead')")
+    assert [int(n) for n in counts(page)] == correct(page) and correct(page)[1] > correct(page)[0]
+    page.locator(".rl-hero [data-play]").click()
+    until(page, "document.querySelector('.rl-hero output').textContent === 'before training'")
+    assert correct(page)[0] == correct(page)[1]
     assert page.locator(".counts").is_hidden(), "no zeros before anything was found"
+
+
+SEEN = """([wide, high]) => {
+  const shown = (e) => {
+    const r = e.getBoundingClientRect();
+    return r.width > 1 && r.top < high && r.bottom > 0 && e.checkVisibility({ opacityProperty: true });
+  };
+  const texts = document.createTreeWalker(document.querySelector(".md-content"), NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (texts.nextNode()) {
+    const e = texts.currentNode.parentElement;
+    if (!shown(e) || e.closest("td, template, .unseen")) continue;
+    words += (texts.currentNode.textContent.match(/[A-Za-z]{2,}/g) ?? []).length;
+  }
+  const picture = document.querySelector(".rl-hero .k-scene").getBoundingClientRect();
+  const controls = [...document.querySelectorAll(".md-content :is(a, button, input, summary)")].filter(shown).length;
+  return [picture.top, document.querySelector(".rl-hero .k-time").getBoundingClientRect().bottom, words, controls];
+}"""
+
+
+@pytest.mark.parametrize("wide, high, begins", [(1280, 900, 250), (390, 844, 300)])
+def test_the_picture_is_whole_on_the_first_screen_with_few_words_and_controls(
+    page_without_python, book, wide, high, begins
+):
+    page = page_without_python
+    page.set_viewport_size(dict(width=wide, height=high))
+    page.goto(book)
+    page.evaluate("document.fonts.ready")
+    top, bottom, words, controls = page.evaluate(SEEN, [wide, high])
+    assert top <= begins and bottom <= high and words <= 80 and controls <= 5
+    assert page.get_by_role("link", name="Start with the orientation").bounding_box()["y"] <= high - 32
+
+
+def test_on_a_phone_one_table_is_seen_and_both_headings_choose_it(page_without_python, book):
+    page = page_without_python
+    page.set_viewport_size(dict(width=390, height=844))
+    page.goto(book)
+
+    def seen():
+        return [table.is_visible() for table in page.locator(".rl-hero .k-scene table").all()]
+
+    assert seen() == [False, True]
+    page.get_by_text("Full code").locator("visible=true").first.click()
+    assert seen() == [True, False]
+    page.keyboard.press("ArrowRight")
+    assert seen() == [False, True]
+
+
+def test_the_list_of_the_parts_rearranges_one_batch_and_leads_to_their_lessons(page_without_python, book):
+    page = page_without_python
+    page.goto(book)
+    said = page.locator(".rl-batch .said")
+    before = said.text_content()
+    page.locator(".rl-batch").get_by_text("Production", exact=True).click()
+    assert said.text_content() != before
+    links = page.locator(".rl-batch a").locator("visible=true")
+    assert links.count() == 1
+    links.click()
+    until(page, "Math.abs(document.querySelector('#part-iii').getBoundingClientRect().top) < 200")
 
 
 def test_on_paper_every_panel_of_the_map_is_there(page_without_python, book):

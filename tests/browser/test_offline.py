@@ -146,7 +146,7 @@ def test_keeping_goes_on_where_it_was_interrupted(desk):
     page = desk.opened("")
     desk.server.lost.add("/some-repo/10-ppo/")
     page.get_by_role("button", name="Keep everything").click()
-    expect(page.locator("keep-offline")).to_contain_text("Press again to go on", timeout=PATIENCE)
+    expect(page.locator("keep-offline")).to_contain_text("Press again to continue", timeout=PATIENCE)
     assert re.search(r"\d\d\.\d of \d\d\.\d MB are kept", page.locator("keep-offline output").inner_text())
     desk.server.lost.clear()
     desk.server.asked.clear()
@@ -215,7 +215,7 @@ def test_an_open_page_keeps_its_build_and_the_next_one_is_all_new(two_builds):
     assert answers and all(was in url and status == 200 for url, status in answers)
 
     # the next page is the new build's, whole: the theme may not put it into the old one
-    page.click(f"a[href$='{SECOND.url}'] >> nth=0")
+    page.locator(f"a[href$='{SECOND.url}']").first.dispatch_event("click")
     page.wait_for_function("globalThis.second && document.querySelector('rl-widget')")
     live(page, SECOND.widget)
     assert page.url == desk.address + SECOND.url and page.evaluate(BUILD) != was

@@ -105,7 +105,7 @@ def test_a_file_that_holds_no_progress_changes_nothing_and_says_so(live_page, bo
     (file := tmp_path / "progress.json").write_text(text, encoding="utf-8")
     page.locator("reader-progress input").set_input_files(file)
     expect(page.locator("reader-progress output")).to_have_text(
-        "This file holds no progress of this book; choose one that was saved here."
+        "This file holds no progress of this book. Choose a file that was saved here."
     )
     assert page.evaluate(KEPT) == []
 

@@ -181,7 +181,7 @@ def test_a_knob_is_found_by_its_words_and_its_name_opens_what_they_mean(live_pag
 def test_a_link_to_a_hidden_knob_shows_it_and_leads_back_to_the_text(live_page, book):
     page = opened(live_page, book, "10-ppo/")
     page.click("details:has(a[data-knobs*='eps_high=']) > summary >> nth=0")
-    link = page.locator("a[data-knobs*='eps_high=']").first
+    link = page.locator("details[open] a[data-knobs*='eps_high=']").first
     link.scroll_into_view_if_needed()
     link.evaluate(  # before the page's own listener, which scrolls
         "a => addEventListener('click', () => a.seen = a.getBoundingClientRect().top, { capture: true, once: true })"
@@ -331,7 +331,7 @@ def test_a_break_is_ringed_in_the_picture(live_page, book):
     expect(said).to_contain_text("no stop")  # the stop that the rare token took
     ring, plot = ring.bounding_box(), page.locator("rl-widget .plot:has([data-ring])").bounding_box()
     assert plot["x"] < ring["x"] < plot["x"] + plot["width"] and plot["y"] < ring["y"] < plot["y"] + plot["height"]
-    expect(page.locator(".finds li.on .cause")).to_have_text(["a rare token eats a prompt"])
+    expect(page.locator(".finds li.on .cause")).to_have_text(["a rare token that takes over"])
     page.locator("[name=passes]").press("ArrowLeft")
     settled(page)
 

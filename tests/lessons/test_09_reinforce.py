@@ -98,9 +98,9 @@ def test_the_batch():
         quantity: running_batch.pass_rate(running_batch.after_one_step(weights))
         for quantity, weights in figures.WEIGHTS.items()
     }
-    assert max(after, key=after.get) == "R" and min(after, key=after.get) == "less the group's mean"
-    assert figures.WEIGHTS["less the group's mean"].tolist() == [0.5, -0.5, 0.5, -0.5]
-    np.testing.assert_allclose(figures.WEIGHTS["less the others'"], np.array([2, -2, 2, -2]) / 3)
+    assert max(after, key=after.get) == "R" and min(after, key=after.get) == "minus the group's mean"
+    assert figures.WEIGHTS["minus the group's mean"].tolist() == [0.5, -0.5, 0.5, -0.5]
+    np.testing.assert_allclose(figures.WEIGHTS["minus the others'"], np.array([2, -2, 2, -2]) / 3)
 
 
 def test_one_step_with_a_constant():
@@ -164,7 +164,7 @@ MEASURED = {
     "10 added": wrong(offset=10.0),
     "1 taken off": wrong(offset=-1.0),
     "a constant of 0.1": wrong(baseline="constant", constant=0.1),
-    "one less the pass rate of the others": one_less,
+    "one minus the pass rate of the others": one_less,
     "AdamW, four prompts": lambda seed: four(seed, ADAMW),
     "AdamW, four prompts, group mean": lambda seed: four(seed, ADAMW, GROUP),
     "AdamW, four prompts, batch mean": lambda seed: four(seed, ADAMW, BATCH),

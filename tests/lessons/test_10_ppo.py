@@ -32,6 +32,11 @@ def cell(ratio, A, dual_clip=np.inf):
     return surrogate.loss_and_slope(ratio, A, 0.2, 0.2, dual_clip)
 
 
+def lost_prompts(**knobs):
+    """Prompts of the six runs that are lost."""
+    return ppo.lost(last(**knobs)).sum()
+
+
 def losers(result):
     return ppo.lost(result).any(axis=1)
 
@@ -182,6 +187,7 @@ def test_what_the_batch_of_the_rare_token_says_of_it_and_of_the_stop():
 def test_without_the_ratio_the_prompt_stays_and_with_it_the_rare_token_gets_everything():
     assert f"{1 / story().rare[0]:.0f}" == f"{1 / 0.0092:.0f}"  # a reader who divides gets what is printed
     assert without_ratio().pass_rate.min() > 0.88
+    assert without_ratio().pass_rate[-1] > without_ratio().stop[-1] + 0.1, "who goes past 5 can stop at 12"
     assert story().rare[-1] / story().rare[0] > 100
 
 

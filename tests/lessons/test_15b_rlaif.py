@@ -10,7 +10,7 @@ from sim.experiments import feedback
 from sim.worlds import judged_pairs
 from sim.worlds.judged_pairs import Judge
 from tests.lessons import spreads
-from widgets.rlaif import figures, widget
+from widgets.rlaif import figures, judged, widget
 
 
 @cache
@@ -60,7 +60,8 @@ MEASURED = {
     "noise 3, 200 by 5": judge(0.0, n=200, noise=3.0, K=5),
 }
 
-better, worse = np.array([0.1] * 16 + [-0.5]), np.array([0.0] * 16 + [0.5])
+better, worse = judged.BETTER, judged.WORSE
+people_prefer, judge_prefers = judged.chances(Judge(0.75))
 log_odds = judged_pairs.logits(Judge(0.75), better[None], worse[None])[0]
 
 
@@ -85,6 +86,19 @@ def people_right():
     return 100 * feedback.errors_of_people().agreement
 
 
+@cache
+def people_here(n=1000, kl=4, flip=judged_pairs.FLIP, alike=False):
+    """Wins of 100 of people's policy, as the simulator has them."""
+    return 100 * np.mean([feedback.of_people(n, seed, kl, alike, flip).wins for seed in range(feedback.SEEDS)])
+
+
+@cache
+def judge_here(taste, n=1000, kl=4, alike=False, **knobs):
+    """The same of the judge's policy."""
+    wins = [feedback.of_judge(n, seed, kl, alike, Judge(taste, **knobs)).wins for seed in range(feedback.SEEDS)]
+    return 100 * np.mean(wins)
+
+
 def endless(taste, listed, kl):
     """Wins of 100, if labels never end."""
     return 100 * feedback.wins(feedback.toward(taste, listed, kl))
@@ -99,8 +113,10 @@ def ahead(labels):
     return (values(f"taste 0.25, {labels}") > values(f"people, {labels}")).sum()
 
 
-def test_of_the_smallest_case_one_answer_is_better_by_four_tenths():
-    assert judged_pairs.gold(better) - judged_pairs.gold(worse) == pytest.approx(0.4)
+def test_the_plain_answer_of_the_pair_leads_by_one_on_the_list_and_by_one_in_style():
+    assert better @ judged_pairs.W - worse @ judged_pairs.W == pytest.approx(1)
+    assert judged_pairs.gold(better) - judged_pairs.gold(worse) == pytest.approx(2)
+    assert log_odds == pytest.approx(-1)
 
 
 def test_more_labels_help_people_in_every_draw():
@@ -112,7 +128,13 @@ def test_a_judge_that_is_right_more_often_is_behind_in_every_draw():
 
 
 def test_the_opening_has_the_numbers_of_the_text():
-    people, judge = figures.wins(figures.SETTINGS[1], 1000)
-    assert abs(100 * people - values("people, 1000").mean()) < 0.5
-    assert abs(100 * judge - values("taste 0.75, 1000").mean()) < 1
+    people, judge = figures.wins(figures.SETTINGS[1])
+    assert 100 * people == pytest.approx(people_here()) and 100 * judge == pytest.approx(judge_here(0.75))
     assert widget.OPENING.other.taste == 0.75 and widget.OPENING.plain.taste == 0.25
+
+
+def test_the_predictions_of_the_quiz_come_true():
+    assert people_here(n=3000, flip=0.4) > judge_here(0.75, n=3000) + 10
+    assert people_here(n=30, flip=0.4) < judge_here(0.75, n=30) - 10
+    assert abs(judge_here(0.25, position=3.0, both_orders=False) - judge_here(0.25)) < 1
+    assert judge_here(2.0, kl=8, listed=2, alike=True) == pytest.approx(judge_here(0.0, kl=8, listed=2), abs=1)

@@ -127,6 +127,15 @@ def test_a_part_counts_its_lessons_and_their_minutes(cards):
         assert f" · {minutes} min reading" in said
 
 
+def test_a_part_with_groups_has_a_heading_before_the_first_lesson_of_each(cards):
+    third = cards.split('id="part-iii"')[1].split('class="parthead"')[0]
+    assert re.findall(r'<h3>([^<]+)</h3><ol class="cards">.*?<h3><a href="/([^"]+)/">', third) == [
+        ("The signal", "15-rlhf"),
+        ("The machine", "19-topology"),
+    ]
+    assert "<h3>The" not in cards.split('id="part-iii"')[0]
+
+
 def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation(cards):
     there = re.findall(r'<h3><a href="/([^"]+)/">', cards)
     assert there == [page.stem for page in lessons.finished() if page.part]

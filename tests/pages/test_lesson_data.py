@@ -68,9 +68,9 @@ def test_a_data_file_without_its_page_is_reported_in_one_sentence(beside, tmp_pa
 
 def test_every_part_of_the_navigation_has_its_answer():
     for part, _ in lessons.parts():
-        assert lessons.answer(part.partition(" ·")[0]).endswith((".", "?"))
+        assert lessons.about(part.partition(" ·")[0])["asks"].endswith((".", "?"))
 
 
 def test_a_part_without_an_answer_is_reported_in_one_sentence():
     with pytest.raises(ValueError, match=r"parts.yml does not say what Part IX answers"):
-        lessons.answer("Part IX")
+        lessons.about("Part IX")

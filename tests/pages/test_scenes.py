@@ -14,7 +14,8 @@ def test_a_scene_stands_in_the_page_whole_and_small(module, name):
     page = fences.part("scene", **figure, opening=None)
     scene, stills = page.split('<div class="k-stills">') if figure["stills"] else (page, "")
     assert f'data-scene="{module}.{name}"' in scene
-    assert scene.count("data-play") == (figure["time"] is not None)
+    assert scene.count("data-play") == (figure["time"] is not None and not figure["over"])
+    assert scene.count('type="range"') == (figure["time"] is not None)
     assert "data-k=" not in stills.split("<template>")[0]
     for svg in re.findall(r"<svg[^>]*class=\"k-view[^>]*>", page):
         assert re.search(r'role="img" aria-label="[^"]{10,}"', svg)

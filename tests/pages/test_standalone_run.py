@@ -5,6 +5,8 @@ import subprocess
 import sys
 from math import isfinite
 
+import pytest
+
 from tests.widgets.catalogue import each_where_changed
 from tools.pages import frames, results, standalone_run
 from widgets.frame.drawing.written import figures, with_unit
@@ -30,18 +32,21 @@ def test_the_standalone_script_prints_the_readouts_of_the_page(name, tmp_path):
     assert not errors and output[:-1] == shown(frames.settled(name))
 
 
+@pytest.mark.slow
 def test_the_standalone_script_runs_the_setting_and_the_code_of_the_reader(tmp_path):
     text = standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"K": "64"}')
     knobs = host.widget("grpo").Knobs(K=64)
     assert printed(tmp_path, text)[0][:-1] == shown(frames.settled("grpo", knobs))
     mean = 'CHANGED = "def z_score(rewards, eps=1e-6, ddof=1):\\n    return less_mean(rewards)\\n"'
     output, errors = printed(tmp_path, standalone_run.text("grpo").replace('CHANGED = ""', mean))
-    assert not errors and "Estimate over true gradient, hardest prompt: 0.875" in output  # (K - 1) / K, closed form
+    assert not errors and "Push on a lone correct answer: 0.875" in output  # (K - 1) / K, closed form
 
 
 def test_the_standalone_script_reports_a_break(tmp_path):
-    broken = host.widget("grpo").PRESETS["Almost never right"]
-    text = standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"K": "4", "prompts": "almost never right"}')
+    broken = host.widget("grpo").PRESETS["Hard sums, fours"]
+    text = standalone_run.text("grpo").replace(
+        "SETTING = {}", 'SETTING = {"K": "4", "prompts": "almost never correct"}'
+    )
     output, _ = printed(tmp_path, text)
     assert output[-1] == "Broken. " + host.widget("grpo").broken(broken, results.last("grpo", broken)).why
 

@@ -153,7 +153,7 @@ SETTINGS = [
     options.setting(ppo, **MORE) | dict(clip="off", dual_clip=3.0),
     options.setting(grpo, **MORE) | dict(dual_clip=3.0, added=1e-6, deviation="sample"),
     options.setting(rloo, **MORE) | dict(surrogate="per completion", clip=(0.2, 0.2)),
-    options.setting(reinforce, estimator="less the batch's mean", **MORE),
+    options.setting(reinforce, estimator="minus the batch's mean", **MORE),
     *(dict(pairs=name, price=0.4) for name in ("sigmoid", "ipo", "hinge", "bco_pair", "apo_zero", "sigmoid_norm")),
     dict(pairs="robust", price=0.4, flipped=0.1),
     dict(pairs="kto", price=0.4),

@@ -68,7 +68,7 @@ BREAKS = {
         "A quarter of an hour": "no useful lesson fits",
         "Kernels, the famous one first": "minutes spent on nothing",
     },
-    "grpo": {"Almost never right": "the step is too short", "Almost never right, one group each": "too few updates"},
+    "grpo": {"Hard sums, fours": "a step that is too short", "Hard sums, one group each": "too few updates"},
     "kernels": {
         "bf16, 4,096 tokens": "sampler and trainer round differently",
         "24 prompts at a time": "the cache does not fit",
@@ -84,9 +84,9 @@ BREAKS = {
         "131k tokens in 30 %": "the engine cannot start",
     },
     "long_tail": {
-        "12 for 8": "the first to finish are short",
-        "2,048 tokens and no more": "the cap cuts off the long",
-        "Late is wrong": "what is late is scored wrong",
+        "12 started, 8 kept": "a race that short answers win",
+        "Cap of 2,048 tokens": "a cap that drops long answers",
+        "Cut off, scored wrong": "unfinished answers scored as wrong",
     },
     "memory": {
         "70B on 16": "training state fills the GPU",
@@ -121,7 +121,7 @@ BREAKS = {
         "Selective recomputation": "activations fill the memory",
         "DeepSeek-V3 on 64 H100": "training state fills the memory",
     },
-    "ppo": {"16 passes, no clip": "a rare token eats a prompt"},
+    "ppo": {"16 passes, no clip": "a rare token that takes over"},
     "process_rewards": {
         "Scores, added up": "every step is paid",
         "1.2 off each step": "a step that is tried costs",
@@ -152,9 +152,9 @@ BREAKS = {
         "Rewards of a hundredth, with a price": "the price eats the reward",
     },
     "rlaif": {
-        "A taste": "one taste in all labels",
-        "Eight times the taste": "one taste in all labels",
-        "A short list": "a list too short",
+        "Strong taste": "a taste that most errors share",
+        "Extreme taste": "a taste that most errors share",
+        "Short list": "a list that is too short",
     },
     "rlhf": {
         "A lower price": "farther than the labels reach",
@@ -224,16 +224,14 @@ UNSAID = {
     "gae": r"λ|lambda|(?<!\[0, )0\.95\b",  # but the place [0, 0.95]
     "grpo": r"completions a prompt|sixteens|fours|\bk\b",
     "kv_cache": "reserv|longest|max length|paged",
-    "long_tail": "launch|12 for 8|twelve for|cap",
+    "long_tail": "launch|twelve|12 started|cap",
     "off_policy": "clip|ratio|engine|temperature",
     "orientation": "sync|rollout|cut",
     "paths": "controller|process|logits",
-    "ppo": "clip",
     "process_rewards": "progress|added",
     "red_team": "instance|patch",
     "reward_models": "lowest|taken out|labeler",
     "reward_scale": "paid 1|outlier",
-    "rlaif": r"taste|0\.75|0\.25",
     "rollout": "temperature|trainer|τ",
     "throughput": "test|verif|check|worker",
     "verifier_pool": "clock|wall|cpu",

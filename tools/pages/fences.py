@@ -142,7 +142,7 @@ def pipeline(panels):
 
 @loud
 def cards(_):
-    return lessons.cards(after={"Part II": lineage.figure()})
+    return lessons.cards(after={"Part II": lineage.figure()}, emblems=hero.emblems())
 
 
 @loud
@@ -415,9 +415,15 @@ def explained(sign):
 
 
 @loud
-def two_lines(_):
-    """The figure of the front page."""
+def two_tables(_):
+    """The figure at the head of the front page."""
     return part("hero", **hero.figure(), opening=False)
+
+
+@loud
+def one_batch(_):
+    """The five ways to look at a batch, a Part each."""
+    return part("batch", **hero.batch())
 
 
 @loud
@@ -426,7 +432,8 @@ def opening(name):
     offered = small_figures.opening_of(name)
     if not isinstance(offered, Played):
         return part("opening", **small_figures.opening(name))
-    return part("scene", **scenes.figure(name, offered.figure, "code"), opening=True)
+    figure = scenes.figure(name, offered.figure, "code")
+    return part("scene", **figure, opening=True, run_names=offered.names or figure["names"])
 
 
 def knob(widget_name, f):

@@ -143,21 +143,47 @@ def parts():
     ]
 
 
-def cards(after=None):
-    """The parts with their lessons, for the front page; `after` holds what stands under a part's cards."""
-    below = after or {}
-    blocks = (part_block(part, group) + below.get(part.partition(" ·")[0], "") for part, group in parts())
+def cards(after=None, emblems=None):
+    """The parts with their lessons, for the front page; `after` holds what stands under a part's cards, `emblems` what
+    stands in its heading.
+    """
+    below, drawn = after or {}, emblems or {}
+    blocks = (
+        part_block(part, group, drawn.get(numeral, "")) + below.get(numeral, "")
+        for part, group in parts()
+        for numeral in [part.partition(" ·")[0]]
+    )
     return f'<div class="parts">{"".join(blocks)}</div>'
 
 
-def part_block(part, group):
+def part_block(part, group, emblem=""):
     numeral = part.partition(" ·")[0]
     minutes, missing = sum(page.minutes for page in group), gaps(group)
-    return (
-        f'<div class="parthead" id="{numeral.lower().replace(" ", "-")}"><h2>{html.escape(part)}</h2><span '
-        f'class="tot">{count(group)} lessons · {minutes} min reading{missing}</span>'
-        f'<p>{html.escape(answer(numeral))}</p></div><ol class="cards">{"".join(map(card, group))}</ol>'
+    lists = "".join(
+        f'{f"<h3>{html.escape(name)}</h3>" * bool(name)}<ol class="cards">{"".join(map(card, pages))}</ol>'
+        for name, pages in groups(numeral, group)
     )
+    return (
+        f'<div class="parthead" id="{place(numeral)}">{emblem}<h2>{html.escape(part)}</h2><span '
+        f'class="tot">{count(group)} lessons · {minutes} min reading{missing}</span>'
+        f"<p>{html.escape(about(numeral)['asks'])}</p></div>{lists}"
+    )
+
+
+def place(numeral):
+    """Part III -> part-iii, where it stands on the front page."""
+    return numeral.lower().replace(" ", "-")
+
+
+def groups(numeral, pages):
+    """[(name, lessons)] of a part; without groups all of them, and no name."""
+    first = {stem: name for name, stem in about(numeral).get("groups", {}).items()}
+    split = [("", [])]
+    for page in pages:
+        if page.stem in first:
+            split.append((first[page.stem], []))
+        split[-1][1].append(page)
+    return [each for each in split if each[1]]
 
 
 def count(group):
@@ -191,12 +217,12 @@ def gaps(group):
     return f" · {' and '.join(spelled)} in preparation" if spelled else ""
 
 
-def answer(numeral):
-    """What a part answers, in one line, under its title."""
-    answers = lesson_data.read("parts.yml")
-    if not answers.get(numeral):
+def about(numeral):
+    """What lessons/data/parts.yml says of a part."""
+    said = lesson_data.read("parts.yml")
+    if not said.get(numeral, {}).get("asks"):
         raise ValueError(f"lessons/data/parts.yml does not say what {numeral} answers")
-    return answers[numeral]
+    return said[numeral]
 
 
 def card(page):
@@ -208,7 +234,7 @@ def card(page):
     return (
         f'<li{" class=ext" * page.extension}><span class="no">{html.escape(page.label)}</span>'
         f'<h3><a href="/{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p>'
-        f"{thumbnail(page.widget) if page.widget else '<span></span>'}{breaks(page)}"
+        f"{thumbnails.of(page.widget) if page.widget else '<span></span>'}{breaks(page)}"
         f'<span class="meta2">{mark}<span>{minutes(page)}</span>{more}</span></li>'
     )
 
@@ -226,10 +252,3 @@ def breaks(page):
 def in_ways(causes):
     """How many breaks there are; which they are is for the reader to find."""
     return f"breaks in {counted(len(causes), 'way')}" if causes else ""
-
-
-def thumbnail(widget):
-    """The widget at its default and at the first of its presets that breaks."""
-    plain = frames.settled(widget)
-    broken = next(iter(frames.breaking(widget)), plain)
-    return thumbnails.svg(*thumbnails.leading(plain["panels"], broken["panels"]))

@@ -36,7 +36,8 @@ WIDTH, HEIGHT, EDGE = 1200, 630, 60
 FINE = 2  # drawn so many times as large, then made smaller: smooth edges
 SCALE = 2  # of the panel against the page's own pixels: its words are read in a thumbnail
 SHADES = 5  # of each color on its way to the paper: the picture stays small, its edges smooth
-PAINTS = ["ink", "ink2", "edge", "rule", "warn", "touch", *(f"d{i}" for i in range(1, 9)), "t2", "q2", "q4", "v8"]
+PAINTS = ["ink", "ink2", "edge", "rule", "panel", "well", "warn", "touch", *(f"d{i}" for i in range(1, 9)), "t2"]
+PAINTS += [f"q{i}" for i in range(1, 5)] + [f"v{i}" for i in range(1, 10)]
 TITLE_LINES = 2
 LOOK = {  # class of a path: (color, width, dashes, opacity)
     "axis": ("edge", 1, (), 1),
@@ -135,9 +136,10 @@ def shades():
 
 def paint_scene(image, panel, top):
     """The scene below `top`, as large as it fits; its letters are larger than the page's."""
-    first, *_ = (max(view["wide"] for view in column) for column in panel["columns"])
-    high = UNIT * max(sum(view["high"] for view in column[:1]) for column in panel["columns"])
-    many = 2 if len(panel["columns"]) > 1 else 1
+    columns = [column for column in panel["columns"] if column[0]["role"] != "narrow"]
+    first, *_ = (max(view["wide"] for view in column) for column in columns)
+    high = UNIT * max(sum(view["high"] for view in column[:1]) for column in columns)
+    many = 2 if len(columns) > 1 else 1
     scale = min((WIDTH - 2 * EDGE) / (UNIT * first * many + 24 * (many - 1)), (HEIGHT - 16 - top) / high)
     pen = Pen(image, FINE * scale, EDGE / scale, top / scale)
     scene_pictures.paint(pen, panel, (WIDTH - EDGE) / scale, (HEIGHT - 16 - top) / scale)
@@ -196,6 +198,15 @@ class Pen:
 
     def dot(self, x, y, radius, fill):
         self.draw.circle(self.at(x, y), radius * self.scale, COLORS[fill])
+
+    def line(self, places, wide, color):
+        self.draw.line([self.at(*place) for place in places], COLORS[color], round(wide * self.scale), "curve")
+
+    def hoop(self, x, y, radius, rim):
+        self.draw.circle(self.at(x, y), radius * self.scale, None, COLORS[rim], round(2 * self.scale))
+
+    def area(self, points, fill):
+        self.draw.polygon([self.at(*point) for point in points], COLORS[fill])
 
     def path(self, d, kinds):
         color, width, dashes, opacity = next((LOOK[kind] for kind in kinds if kind in LOOK), (None, 2.25, None, 1))

@@ -144,8 +144,8 @@ def pipeline(rows=False):
     recorded = {name: {"recorded": words} for name, words in measured.items()}
     return whole(
         {name: part(name).rows() | recorded.get(name, {}) | (parts[name] if rows else {}) for name in ORDER},
-        f"Recorded when this page was built: {recording.SETTING}. Its bytes and milliseconds are a toy’s; 16 GB is a "
-        "real one, of 8 billion weights.",
+        f"Recorded when this page was built: {recording.SETTING}. Its bytes and milliseconds are those of this "
+        "small model; 16 GB is the size of a model with 8 billion weights.",
         beside,
     )
 

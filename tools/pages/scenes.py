@@ -9,7 +9,7 @@ import re
 from markupsafe import Markup
 
 from tools.pages import quoting, results
-from widgets.frame.drawing import drawing
+from widgets.frame.drawing import drawing, lanes
 from widgets.frame.reader import host
 
 POSITIONS, MOMENTS, PACKED = 100, 25, 12_000  # at most; bytes of all positions together, packed
@@ -32,6 +32,7 @@ def figure(module, name, source_as=None):
     return dict(
         id=f"{module}-{name}",
         place=f"{module}.{name}",
+        bare=False,  # of its title and its source, where the page has them elsewhere
         title=at_rest[0]["title"],
         note=at_rest[0]["note"],
         given=at_rest[0]["given"],
@@ -43,6 +44,7 @@ def figure(module, name, source_as=None):
         handle=scene.handle,
         names=names(scene),
         time=scene.time and time(scene, *rest),
+        over=scene.time and scene.time.over and over(scene.time.over, at_rest[0]),
         stills=[still(scene, place, positions[place], pens[place]) for place in scene.stills],
         data=Markup(data) if len(positions) > 1 else "",
         source=Markup(quoting.link(*host.line_of(scene.source).split("#L"), source_as)),
@@ -68,7 +70,8 @@ def packed(scene, positions, pens):
     grid = [[(c, t) for t in range(len(scene.time or "-"))] for c in range(len(scene.handle or "-"))]
     strip = scene.time and scene.time.strip
     texts = {key: [[positions[place][i] for place in row] for row in grid] for i, key in enumerate(("said", "word"), 1)}
-    texts |= dict(read=[[strip.reading(*scene.at(*place)) for place in row] for row in grid]) if strip else {}
+    read = strip and strip.reading
+    texts |= dict(read=[[read(*scene.at(*place)) for place in row] for row in grid]) if read else {}
     return drawing.in_json(drawing.packed([[pens[place].state for place in row] for row in grid]) | texts)
 
 
@@ -82,13 +85,22 @@ def time(scene, choice, moment):
         ticks=[(f"{i / last:.4f}", word) for i, word in time.ticks.items()],
         milliseconds=time.milliseconds,
         holds=json.dumps(time.holds) if time.holds else "",
-        strip=time.strip and strip(time.strip, names(scene) or [""], choice),
-        read=time.strip and time.strip.reading(*scene.at(choice, moment)),
+        strip=time.strip and strip(time.strip, time.strip.names or names(scene) or [""], choice),
+        read=time.strip and time.strip.reading and time.strip.reading(*scene.at(choice, moment)),
     )
 
 
+def over(shares, scene):
+    """Where the line that is dragged lies on the picture: its first place, how far it goes, how high the picture is."""
+    first, last = shares
+    high = lanes.SQUARE * scene["columns"][0][0]["high"]
+    return f"--first:{first:.4f};--far:{last - first:.4f};--high:{high:g}px"
+
+
 def strip(measurement, names, choice):
-    """A curve for each position of the handle, with its name where it is farthest from the others."""
+    """A curve for each position of the handle, with its name where it is farthest from the others; a curve with a name
+    of its own has it at its end, towards the middle.
+    """
     wide, high = STRIP
     curves = [[float(y) for y in ys] for ys in measurement.curves()]
 
@@ -100,18 +112,27 @@ def strip(measurement, names, choice):
 
     def curve(index, name):
         ys = curves[index]
-        far = max(range(len(ys) // 6, len(ys) - len(ys) // 6), key=lambda i: apart(index, i))
-        above = all(ys[far] >= other[far] for other in curves)
-        aside = max(NAME - (high - 2) * apart(index, far), 0) / 2  # names of curves that lie close give way
+        if measurement.names:
+            far = len(ys) - 1
+            top = f"calc({100 * up(ys[far]) / high:.0f}% {'+' if ys[far] > 0.5 else '-'} {NAME - 4}px)"
+        else:
+            far = max(range(len(ys) // 6, len(ys) - len(ys) // 6), key=lambda i: apart(index, i))
+            above = all(ys[far] >= other[far] for other in curves)
+            aside = max(NAME - (high - 2) * apart(index, far), 0) / 2  # names of curves that lie close give way
+            top = f"{up(ys[far]) + (-aside if above else aside):.0f}px"
         return dict(
             name=name,
-            top=f"{up(ys[far]) + (-aside if above else aside):.0f}",
+            top=top,
             left=f"{100 * far / (len(ys) - 1):.0f}",
             d="".join(f"{'L' if i else 'M'}{wide * i / (len(ys) - 1):.0f} {up(y):.1f}" for i, y in enumerate(ys)),
         )
 
     named = zip(names, curves, strict=True)
-    return dict(words=measurement.words, curves=[curve(index, name) for index, (name, _) in enumerate(named)])
+    return dict(
+        words=measurement.words,
+        ends=bool(measurement.names),
+        curves=[curve(index, name) for index, (name, _) in enumerate(named)],
+    )
 
 
 def still(scene, place, position, pen):

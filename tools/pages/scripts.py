@@ -19,7 +19,7 @@ BATCH = dict(samples=8, prompts=4)  # completions of a prompt, prompts of a batc
 LONGEST = dict(completion=32)  # tokens of a completion
 # {page: {name: setting}}: the algorithm itself, whatever the knobs of its page are set to
 ALGORITHMS = {
-    "reinforce": {"REINFORCE": options.setting(reinforce, estimator="less the mean", **BATCH)},
+    "reinforce": {"REINFORCE": options.setting(reinforce, estimator="minus the mean", **BATCH)},
     "ppo": {"PPO": options.setting(ppo, **BATCH)},
     "grpo": {"GRPO": options.setting(grpo, dict(beta=0.0), **BATCH)},
     "rloo": {"RLOO": options.setting(rloo, samples=4, prompts=4)},

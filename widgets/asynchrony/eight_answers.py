@@ -24,11 +24,19 @@ def piled(pi: Any) -> np.ndarray:
 
 
 def view(
-    key: str, title: str, pi: Any, ring: tuple[int, str, str] | None = None, role: str = "", goal: Any = None
+    key: str,
+    title: str,
+    pi: Any,
+    ring: tuple[int, str, str] | None = None,
+    role: str = "",
+    goal: Any = None,
+    worth: bool = True,
 ) -> scene.View:
-    """A policy (answers,); with a `goal` (answers,) each pile says how many it should have."""
+    """A policy (answers,); each pile says what its answers are worth, or with a `goal` (answers,) how many it has."""
     uniform = piled(np.full(ANSWERS, 1 / ANSWERS))
     called: tuple[piles.Pile, ...] = PILES
+    if not worth:
+        called = tuple(replace(pile, note="") for pile in PILES)
     if goal is not None:
         called = tuple(
             replace(pile, note=f"should be {n}") for pile, n in zip(PILES, piles.hundredths(piled(goal)), strict=True)

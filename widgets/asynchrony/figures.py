@@ -41,7 +41,7 @@ def policy(name, update):
         scene.scene(
             "What a model answers, a dot for each of a hundred answers",
             "eight answers, worth 0 to 1; being sure of one has a price",
-            eight_answers.view("b", "where it should come to rest", BEST, role="before"),
+            eight_answers.view("b", "where it should come to rest", BEST, role="before", worth=False),
             eight_answers.view(
                 "n",
                 "before training" if update == 0 else f"after update {update}",
@@ -59,15 +59,13 @@ def on_best(name, update):
 def rests_or_not(name, update):
     has = on_best(name, update)
     if update == 0:
-        return "Before training all eight answers are equally likely."
-    if update < AT[-1]:
-        return f"The best answer has {has} of 100. Where the model should come to rest, it has {on_goal()}."
+        return "Before training, all eight answers are equally likely."
     late = 100 * course(LAG[name]).best[-200:]
+    if update < AT[-1]:
+        return f"The best answer should come to rest at {on_goal()} of 100."
     if np.ptp(late) < 1:
-        return f"The best answer has {has} of 100, as it should, and keeps them."
-    return (
-        f"The best answer has {has} of 100. In the last 200 of 600 updates it has {late.min():.0f} to {late.max():.0f}."
-    )
+        return f"The best answer stays at {has} of 100."
+    return f"The best answer swings between {late.min():.0f} and {late.max():.0f} of 100."
 
 
 def on_goal():

@@ -23,6 +23,7 @@ K, GROUPS, RATE = 8, 8, 4.0
 # ── what an update draws, with two settings ──
 SETTINGS = ("drawn once", "drawn again")
 SEED, UPDATES, UPDATES_SHOWN = 0, 30, 60
+NAMED = 1.4  # squares of the line that names the tones
 LIE = trays.Sorted(4, GROUPS, 64)  # eight rounds of groups at most
 MOMENTS = (5, 11, 14, 24, 28, 32, 35, 38, 42, 46, 50, 53, 56, 58, 60)  # updates whose draw is typical of the policy's
 
@@ -61,16 +62,30 @@ def opening(setting, update):
         scene.scene(
             "All that one update draws",
             trays.COMPARED,
-            trays.refilled("a", counted(setting, update), LIE, draw.right, draw.kept, ring),
+            named(trays.refilled("a", counted(setting, update), LIE, draw.right, draw.kept, ring)),
         )
     ]
+
+
+def named(view):
+    """The same with a line below the first heading that says what the tones of an update are."""
+    marks = [
+        mark | dict(at=(mark["at"][0], mark["at"][1] + NAMED)) if mark["at"][1] > 0.6 else mark
+        for mark in view["marks"]
+    ]
+    marks += [
+        scene.word("correct, pushed up", (0.1, 1.85), "followed"),
+        scene.word("wrong, pushed down", (11.0, 1.85), "against"),
+        scene.word("all alike: no push", (22.0, 1.85)),
+    ]
+    return view | dict(high=view["high"] + NAMED, marks=marks)
 
 
 def counted(setting, update):
     right = drawn(setting, update).right
     live = int((~trays.alike(right)).sum())
-    many = "1 of them has" if live == 1 else f"{live or 'none'} of them have"
-    return f"Update {update} draws {right.size} answers in {len(right)} trays; {many} something to compare."
+    hold = "holds" if live == 1 else "hold"
+    return f"{live or 'None'} of {len(right)} groups {hold} a correct answer and a wrong one."
 
 
 OPENING = Figure(
@@ -85,7 +100,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(MOMENTS[i]) for i in range(0, len(MOMENTS), 2)},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[rate(setting, update) for update in MOMENTS] for setting in SETTINGS],
             lambda setting, update: f"{100 * rate(setting, update):.1f}",
         ),
@@ -120,7 +135,7 @@ def by_round(when, moment):
     most = max(len(drawn(SETTINGS[1], update).right) for update in WHEN.values())
     marks += [scene.tray(f"t{group}", [None] * K, TWO.kept(0), 1.0, False) for group in range(len(cells), most)]
     dead = int(np.flatnonzero(~draw.kept[:GROUPS])[-1])
-    words = f"all {'right' if draw.right[dead].any() else 'wrong'}: nothing to compare"
+    words = f"all {'correct' if draw.right[dead].any() else 'wrong'}: nothing to compare"
     marks.append(
         scene.ring("r", TWO.kept(dead), words, moment == 1, (7.5, 0.7), role="look", anchor=("start", "end")[dead % 2])
     )

@@ -34,7 +34,7 @@ def texts(policy):
 def board(key, title, frame):
     written = texts(frame.policy)
     ringed = graded.silenced(written)
-    return scene.scene(title, graded.LEGEND, graded.view(key, written, ringed, "wants Final:, never drawn"))
+    return scene.scene(title, graded.LEGEND, graded.view(key, written, ringed, "never writes Final:"))
 
 
 # ── the opening: one teacher, two students ──
@@ -52,8 +52,7 @@ def opening(setting, moment):
 
 
 def told(setting, moment):
-    current = frame(setting, moment)
-    return f"{100 * current.right:.0f} of 100 texts are right; the teacher is {current.kl:.2f} nats a token away."
+    return f"The teacher is {frame(setting, moment).kl:.2f} nats per token away."
 
 
 OPENING = Figure(
@@ -68,7 +67,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment % 20 == 0},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[frame(setting, moment).right for moment in MOMENTS] for setting in SETTINGS],
             lambda setting, moment: f"{100 * frame(setting, moment).right:.0f}",
         ),

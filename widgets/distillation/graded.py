@@ -31,10 +31,15 @@ def word(token: int) -> str:
 
 
 def verdict(text: Written) -> str:
-    """Of a text: right, wrong, or that it holds no answer."""
+    """Of a text: correct, wrong, or that it holds no answer."""
     if text.right:
-        return "right"
+        return "correct"
     return "wrong" if FINAL in text.tokens and text.tokens[-1] == EOS else "no answer"
+
+
+def wanted(text: Written) -> list[tuple[int, int]]:
+    """[(place, what the teacher would write there)]"""
+    return list(enumerate(text.wanted[: len(text.tokens)]))
 
 
 def silenced(texts: Sequence[Written]) -> Place | None:
@@ -52,9 +57,12 @@ def view(key: str, texts: Sequence[Written], ringed: Place | None, words: str) -
     at which `words` are said.
     """
     bottom = TOP + APART * len(texts) - 0.25
+    taught = next((i for i, text in enumerate(texts) if any(text.tokens[p] != w for p, w in wanted(text))), None)
     marks = [
         scene.word("asked", (0, 0.75), "head"),
-        scene.word("what the student writes", (FIRST, 0.75), "head"),
+        scene.word("student writes", (FIRST, 0.75), "head"),
+        scene.word("likelier,", (WALL - 7.6, 0.75), "followed", "end"),
+        scene.word("less likely to the teacher", (WALL - 0.15, 0.75), "against", "end"),
         scene.wall((WALL, 0.3), bottom - 0.3),
     ]
     for i, (text, example) in enumerate(zip(texts, SHOWN.tolist(), strict=True)):
@@ -63,6 +71,7 @@ def view(key: str, texts: Sequence[Written], ringed: Place | None, words: str) -
         marks += [
             scene.word(" ".join(f"{example:04}"), (0, y + 0.66), "strong"),
             scene.tokens(f"{key}{i}", [squares], Chain.T, (FIRST, y), wide=True),
+            scene.word("teacher:" if i == taught else "", (FIRST - 0.25, y + 1.5), "", "end", f"{key}{i}t"),
             scene.word(
                 "" if ringed and i == ringed[0] else outcome,
                 (WALL + 0.25, y + 0.66),

@@ -29,6 +29,11 @@ def trained(alpha):
 SETTINGS = ("entropy bonus of 0.1", "no bonus")
 BONUS = {SETTINGS[0]: 0.1, SETTINGS[1]: 0.0}
 MOMENTS = tuple(range(0, UPDATES + 1, 5))
+NAMED = (
+    ("rare answer, counted below", "followed", 0),
+    ("common answer", "against", 10),
+    ("48 wrong answers", "", 16.2),
+)
 WHAT = "[against] a common answer, right half the time; [followed] a rare one, always right; [rest] 48 others, never"
 
 
@@ -50,11 +55,14 @@ def opening(setting, moment):
             WHAT,
             runs.view(
                 "o",
-                f"After update {moment} the rare way is drawn " + ", ".join(runs.one_in(p) for p in pi[:, PRIZE]) + ".",
-                "below each: how often the rare way is drawn",
+                f"After update {moment} the rare answer is sampled "
+                + ", ".join(runs.one_in(p) for p in pi[:, PRIZE])
+                + ".",
+                "",
                 [runs.Run(shares(one), runs.one_in(one[PRIZE])) for one in pi],
                 SHOWN - 1 if never_drawn else None,
-                "always right, drawn no more",
+                "always correct, no longer sampled",
+                NAMED,
             ),
         )
     ]
@@ -65,11 +73,10 @@ GONE = 1 / (20 * rare_prize.DRAWS)  # drawn once in more than twenty updates
 
 def told(setting, moment):
     current = frame(setting, moment)
-    right = f"{100 * current.right.mean():.0f} of 100 draws are right"
     if moment == 0:
-        return f"Before training the rare way is one draw in {ODDS}, and {right}."
+        return f"Before training, one answer in {ODDS} is the rare one."
     many = int(rare_prize.found(current).sum())
-    return f"{many or 'None'} of 24 runs take the rare way most of the time; {right}."
+    return f"{many or 'None'} of 24 runs prefer{'s' * (many == 1)} the rare answer."
 
 
 OPENING = Figure(
@@ -84,7 +91,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment % 10 == 0},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[float(frame(setting, moment).right.mean()) for moment in MOMENTS] for setting in SETTINGS],
             lambda setting, moment: f"{100 * frame(setting, moment).right.mean():.0f}",
         ),

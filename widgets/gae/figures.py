@@ -71,7 +71,8 @@ def long_and_short(name, update):
                 f"When {passed}, the first tokens get "
                 + ", ".join(f"{row.name} {signed(row.values[0])}" for row in rows)
                 + ".",
-                *long_answers.marks("a", rows, "right"),
+                *long_answers.marks("a", rows, "correct", f"the next {LONG - 1} tokens"),
+                *long_answers.tones(len(rows)),
                 long_answers.first_tokens(
                     "r", range(len(rows)), "no reward has arrived" if empty else "", empty, role="broken"
                 ),
@@ -88,14 +89,15 @@ def a_hundred(policy):
         9.0,
         7.4,
         f"Of a hundred answers {count(best)} begin with Derive and {count(rival)} with Sketch; "
-        f"{count(right)} are right.",
+        f"{count(right)} are correct.",
         scene.word("Of a hundred answers", (0, 0.55), "strong"),
         scene.hundred("d", [("followed", best), ("rest", 1 - best - rival), ("against", rival)], (0, 0.95)),
         scene.word(count(best), (5, 2.1), "count yes", key="nb"),
         scene.word("Derive", (5, 2.7), "head"),
+        scene.word("two others", (5, 3.45), "head"),
         scene.word(count(rival), (5, 4.6), "count against", key="nr"),
         scene.word("Sketch", (5, 5.2), "head"),
-        scene.word(f"{count(right)} are right", (0, 6.7), "strong", key="right"),
+        scene.word(f"{count(right)} are correct", (0, 6.7), "strong", key="right"),
     )
 
 
@@ -106,14 +108,11 @@ def arrived(name, update):
 
 
 def sentence(name, update):
-    best = count(policy(name, update)[BEST])
-    right = f"{count(long_answer.right(policy(name, update)))} of 100 answers are right"
     if update == 0:
-        return f"Before training each way is taken 25 times in 100, and {right}."
+        return "Before training, all four ways to begin are equally likely."
     if (first := arrived(name, update)) > 0:
-        nothing = f"Nothing has come to the first {first} tokens" if first < LONG else "Nothing has come anywhere"
-        return f"{nothing}. Each way is still taken {best} times in 100; {right}."
-    return f"The first tokens are pushed. Derive is taken {best} times in 100, and {right}."
+        return f"No push has reached the first {first} tokens." if first < LONG else "No token is pushed."
+    return f"The first tokens are pushed; {count(policy(name, update)[BEST])} of 100 answers begin with Derive."
 
 
 OPENING = Figure(
@@ -128,7 +127,7 @@ OPENING = Figure(
         start=len(UPDATES) - 1,
         ticks={i: str(UPDATES[i]) for i in range(0, len(UPDATES), 5)},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[long_answer.right(policy(name, update)) for update in UPDATES] for name in SETTINGS],
             lambda name, update: count(long_answer.right(policy(name, update))),
         ),

@@ -31,10 +31,13 @@ def in_parts(values: Sequence[float]) -> list[float]:
     return [float(part.mean()) for part in np.array_split(np.asarray(values, float)[1:], PARTS)]
 
 
-def marks(key: str, lanes: Sequence[Lane], right: str) -> Iterator[scene.Mark]:
-    """The lanes below their heads; `right` is the head of what is said at the right of each."""
+def marks(key: str, lanes: Sequence[Lane], right: str, rest: str = "") -> Iterator[scene.Mark]:
+    """The lanes below their heads; `right` is the head of what is said at the right of each, `rest` that of all tokens
+    after the first.
+    """
+    rest = rest or after(len(lanes[0].values))
     yield scene.word("first token", (FIRST, 1.4), "head")
-    yield scene.word(after(len(lanes[0].values)), (AFTER + PARTS * PITCH, 1.4), "head", "end", key=f"{key}n")
+    yield scene.word(rest, (AFTER + PARTS * PITCH, 1.4), "head", "end", key=f"{key}n")
     yield scene.word(right, (WIDE, 1.4), "head", "end")
     for i, lane in enumerate(lanes):
         y = TOP + APART * i
@@ -53,6 +56,13 @@ def first_tokens(key: str, lanes: Sequence[int], words: str, seen: bool, role: s
     """A ring around the first tokens from one lane to another."""
     low, high = min(lanes), max(lanes)
     return scene.ring(key, (FIRST, TOP + APART * low), words, seen, (1, APART * (high - low) + 1), "below", role)
+
+
+def tones(lanes: int) -> Iterator[scene.Mark]:
+    """What the tones of pushes say, below the last lane."""
+    y, end = TOP + APART * lanes + 0.45, AFTER + PARTS * PITCH
+    yield scene.word("pushed up,", (end - 2.9, y), "followed", "end")
+    yield scene.word("down", (end, y), "against", "end")
 
 
 def high(lanes: int) -> float:

@@ -1,5 +1,5 @@
-"""A fixed number of completions split into groups: how training goes, which groups teach anything, and what each
-advantage makes of the gradient.
+"""A fixed number of answers to four sums, split into groups: what training makes of them, and what each advantage makes
+of the gradient.
 """
 
 from dataclasses import dataclass, replace
@@ -11,37 +11,36 @@ from rlpt import options
 from sim.algorithms import grpo
 from sim.estimators import group_baselines
 from sim.experiments import group_batches
-from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
+from sim.experiments.group_batches import RARE, RATE, SUMS
 from sim.framework.controller import Controller
-from sim.worlds import modsum
+from sim.worlds import tasks
 from widgets.frame.contract import recovery
 from widgets.frame.contract.exercises import Guess
 from widgets.frame.contract.knobs import choice, ladder, slider
 from widgets.frame.contract.readouts import At, Break, Gauge, Readout
 from widgets.frame.contract.sentences import Said, end
-from widgets.frame.drawing import scene, trays
-from widgets.frame.drawing.marks import band, bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.drawing import scene, sum_groups
+from widgets.frame.drawing.marks import bars, dots, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
+TITLE = "Three GRPO runs on the same number of answers, compared in groups"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3
-COST = f"{SEEDS * COMPLETIONS:,} completions a run"
-GAIN = 0.02  # a run that has learned less than this is broken
-WELL = 0.9  # a run on mixed prompts that ends below this is clearly worse than the default
-LARGE = 32  # completions a prompt, from which on the updates are few
-PROMPTS = {"mixed": modsum.DEFAULT, "hard": modsum.HARD, "almost never right": group_batches.RARE}
-ADVANTAGES = ("z-score", "less the mean", "less the others' mean")
+COST = f"{SEEDS * COMPLETIONS:,} completions per run"
+GAIN = 0.05  # a run whose pass rate has risen by less than this is broken
+WELL = 0.9  # a run on mixed sums that ends below this is clearly worse than the default
+LARGE = 32  # answers per sum, from which on the updates are few
+ADVANTAGES = ("z-score", "minus the mean", "minus the others' mean")
 
 
 @dataclass(frozen=True)
 class Knobs:
-    K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16, 32, 64], symbol="K")
-    prompts: str = choice("Prompts", "mixed", list(PROMPTS))
+    K: int = ladder("Group size", 8, [2, 4, 8, 16, 32, 64], symbol="K")
+    prompts: str = choice("Sums", "mixed", list(SUMS))
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
-    learning_rate: float = ladder("Learning rate (AdamW: a hundredth)", 2.0, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
+    learning_rate: float = ladder("Learning rate (AdamW: a hundredth)", RATE, [0.01, 0.02, 0.04, 0.1, 0.2])
     advantage: str = choice("Advantage", "z-score", list(ADVANTAGES))
     p: float = ladder(
-        "Pass rate of the prompt looked at",
+        "Pass rate marked in the curves",
         0.1,
         [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.995, 0.999],
         symbol="p",
@@ -52,28 +51,30 @@ class Knobs:
 
 
 PRESETS = {
-    "TRL's group": Knobs(),
-    "DeepSeekMath's group": Knobs(K=64),
+    "TRL's group size": Knobs(),
+    "DeepSeekMath's group size": Knobs(K=64),
     "Pairs": Knobs(K=2),
-    "Almost never right": Knobs(K=4, prompts="almost never right"),
-    "Almost never right, one group each": Knobs(K=64, prompts="almost never right"),
-    "Almost never right, AdamW": Knobs(K=4, prompts="almost never right", optimizer="AdamW"),
+    "Hard sums, fours": Knobs(K=4, prompts=RARE),
+    "Hard sums, one group each": Knobs(K=64, prompts=RARE),
+    "Hard sums, fours, AdamW": Knobs(K=4, prompts=RARE, optimizer="AdamW"),
 }
 
 
 @dataclass(frozen=True)
 class Trace:
-    completions: np.ndarray  # (updates,) drawn so far
-    pass_rate: np.ndarray  # (seeds, updates) exact, mean of the prompts
+    completions: np.ndarray  # (updates,) sampled so far
+    pass_rate: np.ndarray  # (seeds, updates) exact, mean of the sums
     live: np.ndarray  # (seeds, updates) share of groups with different rewards
-    batch: tuple  # of the last update of the run that ends in the middle: what is right, and advantages, (4, n) each
+    batch: (
+        tuple  # of the last update of the run that ends in the middle: answers, correct ones, advantages, (4, n) each
+    )
     way: dict | None = None  # {knob: value} of a way back, of a whole run that ended poorly
     undone: float = float("nan")  # where the same run ends on that way
 
 
 def groups(k):
-    """Groups a batch: 64 completions, or one group for each of the four prompts where that takes more."""
-    return max(len(modsum.TARGETS), BATCH // k.K)
+    """Groups per batch: 64 completions, or one group for each of the four sums where that takes more."""
+    return max(len(SUMS[k.prompts]), BATCH // k.K)
 
 
 def updates(k):
@@ -83,13 +84,13 @@ def updates(k):
 def advantage_of(k, name=None):
     return {
         "z-score": partial(group_baselines.z_score, eps=k.eps, ddof=int(k.deviation == "sample")),
-        "less the mean": group_baselines.less_mean,
-        "less the others' mean": group_baselines.leave_one_out,
+        "minus the mean": group_baselines.less_mean,
+        "minus the others' mean": group_baselines.leave_one_out,
     }[name or k.advantage]
 
 
 def run(k):
-    every = max(1, updates(k) // 12)
+    every = max(1, updates(k) // 30)
     for history, batches in trained(k):
         if len(history) < updates(k) and (len(history) == 1 or len(history) % every == 0):
             yield trace(k, history, batches)
@@ -104,14 +105,12 @@ def trained(k):
         return chosen(R)
 
     runs = [
-        modsum_run(
-            grpo,
-            seed=SEEDS * k.seed + i,
-            optimizer=modsum_optimizer(k.optimizer, k.learning_rate),
+        group_batches.trained(
+            k.K,
+            k.prompts,
             groups=groups(k),
-            K=k.K,
-            c=PROMPTS[k.prompts],
-            hyper=dict(beta=0.0),
+            seed=SEEDS * k.seed + i,
+            learner=group_batches.optimizer(k.optimizer, k.learning_rate),
             hooks=dict(advantage=advantage),
         )
         for i in range(SEEDS)
@@ -160,7 +159,7 @@ def poor(k, r):
     return ends - start(k.prompts) < GAIN or (k.prompts == "mixed" and ends < WELL)
 
 
-LONG, MANY = dict(learning_rate=20.0), dict(K=16)  # a longer step, and as many completions in more updates
+LONG, MANY = dict(learning_rate=0.2), dict(K=16)  # a longer step, and as many completions in more updates
 
 
 def undoing(k):
@@ -172,6 +171,11 @@ def everything(k):
     return recovery.different(k, dict(**MANY, **LONG, advantage="z-score", eps=1e-6))
 
 
+def seconds(k):
+    """Measured: an update of the three runs, and the way back from a poor one, which is run too."""
+    return updates(k) * (0.008 + 0.00002 * groups(k) * k.K) + 0.3
+
+
 def progress(k, r):
     return ["update", len(r.completions), updates(k)]
 
@@ -179,7 +183,7 @@ def progress(k, r):
 @cache
 def prompts_at_start(prompts):
     """(4,) exact pass rates before the first update."""
-    return modsum.exact(modsum.Policy(PROMPTS[prompts]).params["theta"])["pass_rate"]
+    return group_batches.start(prompts)
 
 
 def start(prompts):
@@ -187,34 +191,37 @@ def start(prompts):
 
 
 def figure(k, r):
-    return [*training_tab(k, r), *estimate_tab(k), *group_tab(k, r)]
+    return [*training_tab(k, r), *estimate_tab(k)]
 
 
-GROUPS = "The last batch, in its groups"
-NOTHING = "all wrong: nothing to compare"
+GROUPS = "Answers of the last batch, in groups"
 
 
 def batch(k, r):
-    """What the last update learned from: at most sixteen answers to each prompt, of a larger group a part."""
-    right, advantage = sixteen(r)
-    update, K = len(r.completions), min(k.K, trays.SIXTEEN)
-    of = f"{trays.SIXTEEN} of the {k.K} to each prompt" if k.K > trays.SIXTEEN else f"{right.size} answers"
+    """What the last update learned from: at most sixteen answers to each sum, of a larger group a part."""
+    answers, right, advantage = sixteen(r)
+    update, K = len(r.completions), min(k.K, sum_groups.SIXTEEN)
+    of = f"{sum_groups.SIXTEEN} of the {k.K} answers to each sum, " if k.K > sum_groups.SIXTEEN else ""
     return scene.scene(
         GROUPS,
-        f"middle run of {runs(k)}; a check: right; [above-2] pushed up, [below-2] down",
-        trays.in_groups(
-            "g",
-            f"batch {update}: {of}",
-            [f"add up to {target}" for target in modsum.TARGETS],
+        f"{of}batch {update} of {updates(k)}; filled: correct; ↑ push",
+        *sum_groups.views(
+            [f"{example // 10} + {example % 10} =" for example in SUMS[k.prompts]],
+            answers,
             right,
             advantage,
             K,
             SHOWN_SIZES,
-            (len(right) - 1, NOTHING) if not r.batch[0].any() else None,
         ),
         tab="Training",
         front=True,
-        data=[bars([str(t) for t in modsum.TARGETS], r.batch[0].sum(axis=1), "right answers of each prompt")],
+        data=[
+            bars(
+                [f"{example // 10} + {example % 10}" for example in SUMS[k.prompts]],
+                r.batch[1].sum(axis=1),
+                "correct answers to each sum",
+            )
+        ],
     )
 
 
@@ -222,45 +229,43 @@ SHOWN_SIZES = (2, 4, 8, 16)
 
 
 def sixteen(r):
-    """Right and advantage of at most sixteen answers to each prompt, (4, 16) each. Of a larger group those that are
-    chosen have its share of right ones, and at least one of each kind where there is one.
+    """Answers, correct ones and advantages of at most sixteen answers to each sum, (4, 16) each. Of a larger group
+    those that are chosen have its share of correct ones, and at least one of each kind where there is one.
     """
     rows = []
-    for right, advantage in zip(*r.batch):
-        if right.size > trays.SIXTEEN:
-            share = int(np.round(trays.SIXTEEN * right.mean()))
-            many = int(np.clip(share, right.any(), trays.SIXTEEN - (not right.all())))
-            chosen = np.sort(np.append(np.flatnonzero(right)[:many], np.flatnonzero(~right)[: trays.SIXTEEN - many]))
-            right, advantage = right[chosen], advantage[chosen]
-        rows.append((right, advantage))
+    for answers, right, advantage in zip(*r.batch):
+        if right.size > sum_groups.SIXTEEN:
+            share = int(np.round(sum_groups.SIXTEEN * right.mean()))
+            many = int(np.clip(share, right.any(), sum_groups.SIXTEEN - (not right.all())))
+            wrong = np.flatnonzero(~right)[: sum_groups.SIXTEEN - many]
+            chosen = np.sort(np.append(np.flatnonzero(right)[:many], wrong))
+            answers, right, advantage = answers[chosen], right[chosen], advantage[chosen]
+        rows.append((answers, right, advantage))
     return [np.array(each) for each in zip(*rows)]
 
 
 def runs(k):
-    return f"{SEEDS} seeds, {k.optimizer} at {modsum_rate(k.optimizer, k.learning_rate):g}"
+    return f"{SEEDS} seeds, {k.optimizer} at {group_batches.rate(k.optimizer, k.learning_rate):g}"
+
+
+CORRECT = "Pass rate, mean of the four sums"
 
 
 def training_tab(k, r):
     line_at = start(k.prompts) + GAIN
     yield batch(k, r)
     yield panel(
-        "Right completions",
+        CORRECT,
         f"exact, {runs(k)}",
         line(r.completions, r.pass_rate.mean(axis=0), "mean of the runs"),
         each_run(r.completions, r.pass_rate),
         threshold(line_at, "", 0),
-        label(COMPLETIONS, line_at, "nothing learned below", 8, "right"),
-        x="completions drawn",
+        label(COMPLETIONS, line_at, "hardly anything learned", 8, "right", below=True),
+        x="completions sampled",
         x_range=(0, COMPLETIONS),
         y_range=(0, 1.02),
         tab="Training",
     )
-
-
-def over_a_few(k, r):
-    """Completions drawn, and % of the groups that are live in the updates up to there, mean of the runs."""
-    window = max(1, len(r.completions) // 12) if len(r.completions) > 12 else 1
-    return r.completions[window - 1 :], np.convolve(100 * r.live.mean(axis=0), np.ones(window) / window, "valid")
 
 
 def logit(p):
@@ -287,52 +292,21 @@ def estimate_tab(k):
     curves = shares(k.K, k.eps, k.deviation)
     at_p = group_baselines.share_of_gradient(k.p, k.K, advantage_of(k))
     yield panel(
-        "Mean estimate over the true gradient",
-        "exact, every outcome of a group counted",
+        "Mean step divided by the true gradient",
+        "exact, over all outcomes of a group",
         *(line(logit(GRID), curve, name, i) for i, (name, curve) in enumerate(zip(ADVANTAGES, curves), 1)),
         label(0, max(curves[0][30], 1.6) + 0.2, "z-score", 1, "center"),
-        label(-EDGE, 1.05, "less the others' mean", 3),
-        label(EDGE, (k.K - 1) / k.K, "less the mean", 2, "right", below=True),
+        label(-EDGE, 1.05, "minus the others' mean", 3),
+        label(EDGE, (k.K - 1) / k.K, "minus the mean", 2, "right", below=True),
         dots([logit(k.p)], [at_p], "here", 1, "here"),
         **P_AXIS,
         y_range=(0, 8.2),
         tab="Estimate",
     )
-    wrong, right = (100 * share for share in group_baselines.dead_probability(GRID, k.K))
-    x = logit(GRID).tolist()
-    middle = 0.5 ** (1 / k.K)  # where half of the groups are all right; 1 - middle where half are all wrong
-    yield panel(
-        "What a group turns out to be",
-        "% of groups, exact",
-        band(x, [0] * len(x), wrong.tolist(), 8),
-        band(x, (100 - right).tolist(), [100] * len(x), 2),
-        line(x, wrong, "all wrong", 8),
-        line(x, 100 - right, "not all right", 2),
-        line([logit(k.p)] * 2, [0, 100], "p", 1, "reference"),
-        label(logit(k.p), 90, f"p = {k.p:g}", 8, "left" if k.p < 0.5 else "right"),
-        label(max(logit(1 - middle) - 1.2, -EDGE), 20, "all wrong", 8, "right" if k.K < 32 else "left"),
-        label(0, 48, "live", 1, "center"),
-        label(min(logit(middle) + 1.2, EDGE), 76, "all right", 2, "left" if k.K < 32 else "right"),
-        **P_AXIS,
-        y_range=(0, 100),
-        tab="Estimate",
-    )
-
-
-def group_tab(k, r):
-    yield panel(
-        "Live groups",
-        f"% of the groups, mean of {runs(k)}",
-        line(*over_a_few(k, r), "live groups"),
-        x="completions drawn",
-        x_range=(0, COMPLETIONS),
-        y_range=(0, 102),
-        tab="Groups",
-    )
     signal = partial(group_baselines.signal_to_noise_per_completion, advantage=advantage_of(k))
     yield panel(
         "Signal to noise of one completion",
-        "squared mean over variance, over K, log, exact",
+        "squared mean over variance, over K; exact",
         line(logit(GRID), signal(GRID, k.K), f"K = {k.K}"),
         line(logit(GRID), signal(GRID, 2), "K = 2", 8, "reference"),
         label(EDGE, 0.2, "K = 2", 8, "right"),
@@ -340,35 +314,35 @@ def group_tab(k, r):
         **P_AXIS,
         y_range=(1e-4, 300),
         log="y",
-        tab="Groups",
+        tab="Estimate",
     )
 
 
 def readouts(k, r):
-    hardest = prompts_at_start(k.prompts).min(), k.K, advantage_of(k)
     return [
         Readout(
-            "Pass rate at the end", r.pass_rate[:, -1].mean(), "", modsum.exact, "violated" if broken(k, r) else ""
+            "Pass rate after training",
+            r.pass_rate[:, -1].mean(),
+            "",
+            tasks.exact_pass,
+            "violated" if broken(k, r) else "",
         ),
         Readout("Live groups, whole run", 100 * r.live.mean(), "%", Controller.iterate),
-        Readout(
-            "Estimate over true gradient, hardest prompt",
-            group_baselines.share_of_gradient(*hardest),
-            "",
-            group_baselines.share_of_gradient,
-        ),
-        Readout(
-            "Signal to noise of a completion, same prompt",
-            group_baselines.signal_to_noise_per_completion(*hardest),
-            "",
-            group_baselines.signal_to_noise_per_completion,
-        ),
+        Readout("Push on a lone correct answer", alone(k), "", FUNCTION[k.advantage]),
     ]
+
+
+def alone(k):
+    """The advantage of a correct answer whose group has no other."""
+    return advantage_of(k)(np.array([[1.0] + [0.0] * (k.K - 1)]))[0, 0]
+
+
+FUNCTION = dict(zip(ADVANTAGES, (group_baselines.z_score, group_baselines.less_mean, group_baselines.leave_one_out)))
 
 
 def watched(k, r):
     return Gauge(
-        "Pass rate gained by the whole run",
+        "Pass rate gained in the whole run",
         gain(k, r),
         GAIN,
         below=True,
@@ -381,36 +355,44 @@ def gain(k, r):
 
 
 def seen_at(k, r, cause):
-    if not r.batch[0].any():
-        return At(GROUPS, None, None, NOTHING)
-    return At("Right completions", None, None, "hardly anything learned", "mean of the runs")
+    if not r.batch[1].any():
+        return At(GROUPS, None, None, sum_groups.NOTHING)
+    return At(CORRECT, None, None, "hardly anything learned", "mean of the runs")
 
 
 def broken(k, r):
     if len(r.completions) < updates(k) or gain(k, r) >= GAIN:
         return None
-    from_to = f"from {start(k.prompts):.4f} to {start(k.prompts) + gain(k, r):.4f}"
-    dead = f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards"
+    ends = of_100(r.pass_rate[:, -1].mean())
+    only = f"Only {ends} of 100 answers are correct after training"
     mends = {"that way it learns": lambda: well(replace(k, **r.way))}
     if r.way == MANY:
         why = Said(
-            f"{updates(k)} updates are too few, the pass rate went {from_to}: in groups of {MANY['K']} the same number "
-            f"of completions reaches {r.undone:.3f}.",
+            f"{only}. The run makes {updates(k)} updates; groups of {MANY['K']} make "
+            f"{updates(replace(k, **MANY))} and reach {of_100(r.undone)}.",
             mends | {"as many in more updates": lambda: updates(replace(k, **MANY)) > updates(k)},
         )
         return Break(why, r.way, "too few updates")
     if r.way == LONG:
         why = Said(
-            f"{dead}, and the step is too short for the rest: it went {from_to}, at a rate of {long_rate(k)} to "
-            f"{r.undone:.3f}.",
+            f"{only}. {dead(r)} % of the groups were dead, and the others made short steps. A rate of {long_rate(k)} "
+            f"reaches {of_100(r.undone)}.",
             mends | {"it is shorter": lambda: k.learning_rate < LONG["learning_rate"]},
         )
-        return Break(why, r.way, "the step is too short")
+        return Break(why, r.way, "a step that is too short")
     why = Said(
-        f"{dead}, and the pass rate went {from_to} in {updates(k)} updates.",
-        {"hardly more": lambda: r.pass_rate[:, -1].mean() - r.pass_rate[:, 0].mean() < 0.03},
+        f"{only}. {dead(r)} % of the groups were dead.",
+        {"hardly more": lambda: r.pass_rate[:, -1].mean() - r.pass_rate[:, 0].mean() < GAIN + 0.01},
     )
-    return Break(why, r.way, "hardly anything learned")
+    return Break(why, r.way, "too little to compare")
+
+
+def of_100(rate):
+    return f"{100 * rate:.1f}"
+
+
+def dead(r):
+    return f"{100 * (1 - r.live.mean()):.0f}"
 
 
 def well(k):
@@ -419,7 +401,7 @@ def well(k):
 
 
 def long_rate(k):
-    return f"{modsum_rate(k.optimizer, LONG['learning_rate']):g}"
+    return f"{group_batches.rate(k.optimizer, LONG['learning_rate']):g}"
 
 
 def worse(k, r):
@@ -427,50 +409,51 @@ def worse(k, r):
     if len(r.completions) < updates(k) or k.prompts != "mixed" or ends >= WELL:
         return None
     mends = {"that way it does": lambda: well(replace(k, **r.way))}
+    solves = f"{of_100(ends)} of 100 answers are correct after training"
     if r.way == MANY:
         return Said(
-            f"The pass rate ends at {ends:.3f}: {updates(k)} updates are too few. In groups of {MANY['K']} as many "
-            f"completions reach {r.undone:.3f}.",
+            f"{solves}. The run makes {updates(k)} updates; groups of {MANY['K']} make {updates(replace(k, **MANY))} "
+            f"and reach {of_100(r.undone)}.",
             mends | {"as many in more updates": lambda: updates(replace(k, **MANY)) > updates(k)},
         )
     if r.way == LONG:
-        reach = f"At a rate of {long_rate(k)} it reaches {r.undone:.3f}."
         return Said(
-            f"The pass rate ends at {ends:.3f}: the step is too short. {reach}",
+            f"{solves}, because each step is short. At a rate of {long_rate(k)} it reaches {of_100(r.undone)}.",
             mends | {"it is shorter": lambda: k.learning_rate < LONG["learning_rate"]},
         )
     return Said(
-        f"The pass rate ends at {ends:.3f}, where the default ends above {WELL}.",
+        f"{solves}. The default setting ends above {100 * WELL:.0f}.",
         {"it does": lambda: end(run, Knobs(seed=k.seed)).pass_rate[:, -1].mean() > WELL},
     )
 
 
 def holds(k, r):
-    live = f"{100 * r.live.mean():.0f} % of the groups are live"
     return Said(
-        f"{live}, and the pass rate went from {start(k.prompts):.3g} to {r.pass_rate[:, -1].mean():.3f}.",
+        f"The pass rate rose from {start(k.prompts):.3f} to {r.pass_rate[:, -1].mean():.3f}. "
+        f"{100 * r.live.mean():.0f} % of the groups were live.",
         {"it rose": lambda: len(r.completions) < updates(k) or r.pass_rate[:, -1].mean() > start(k.prompts)},
     )
 
 
 def methods(k, r):
-    estimator = {"less the others' mean": "leave-one-out"}.get(k.advantage, k.advantage)
+    estimator = dict(zip(ADVANTAGES, ("z-score", "minus the mean", "leave-one-out")))[k.advantage]
     more = dict(estimator=estimator, samples=k.K, prompts=groups(k))
     if k.advantage == "z-score":
         more |= dict(deviation=k.deviation, added=k.eps)
     return {"GRPO": options.setting(grpo, dict(beta=0.0), **more)}
 
 
+DARE = "Can you make 3,840 answers teach the model nothing?"
 GUESS = Guess(
-    "64 completions a prompt, not 8: more groups are live. After the same 3,840 completions, is the run ahead?",
-    ("ahead", "level", "behind"),
+    "Groups of 64 are live more often than groups of 8. After the same 3,840 answers, which run is ahead?",
+    ("groups of 64", "neither", "groups of 8"),
     Knobs(K=64),
     2,
     lambda k, r: (
-        f"Behind: it ends at {r.pass_rate[:, -1].mean():.2f}, with {100 * r.live.mean():.0f} % of the groups live. "
-        f"{COMPLETIONS:,} completions make {updates(k)} such updates."
+        f"Groups of 8. In {updates(k)} updates, which is all that {COMPLETIONS:,} answers allow, groups of 64 "
+        f"reach {r.pass_rate[:, -1].mean():.2f}."
     ),
 )
 
 
-OPENING = Played(Knobs(K=16, prompts="almost never right"), Knobs(K=4, prompts="almost never right"), "opening")
+OPENING = Played(Knobs(K=16, prompts=RARE), Knobs(K=4, prompts=RARE), "opening")

@@ -463,7 +463,7 @@ def opened(plain, other):
     far = [r.trained[:, :RUNS].mean(axis=1) for r in (plain, other)]
     return [
         by_update(
-            "Left of the two tokens that are not paid",
+            "Left of the two unpaid tokens",
             f"%, logarithmic; the best policy keeps {100 * plain.best_unpaid:.1f}",
             *both(TWO_RUNS, update, *unpaid),
             dots([0], unpaid[1][:1], "the same start", 1),

@@ -86,6 +86,8 @@ def small_pool(way, step):
                 11.0,
                 f"Step {step}: {taken} of {SMALL_POOL} blocks are taken, {empty} % of their slots are empty.",
                 scene.word("forty blocks", (0, 0.55), "strong"),
+                scene.word("tokens", (12.6, 0.55), "followed", "end"),
+                scene.word("reserved, empty", (20.0, 0.55), "", "end"),
                 scene.blocks("b", wall.cells(state, SMALL_POOL, SLOTS, {}), 10, (0.1, 1.0)),
                 scene.ring(
                     "r", (0.0, 0.95), f"all taken, {empty} % empty" if full else "", full, (20.0, 6.95), anchor="middle"
@@ -100,8 +102,11 @@ def small_pool(way, step):
                 15.4,
                 11.2,
                 f"{state.finished} of {len(JOB)} {are} done, {writing} write, {waiting} wait.",
-                scene.word("twelve completions, each after its prompt", (0, 0.55), "strong"),
-                *wall.roster("q", state, JOB, (0, 0.95), 12.0, 0.86),
+                scene.word("twelve completions", (0, 0.55), "strong"),
+                scene.word("prompt", (8.1, 0.55), "", "end"),
+                scene.word("written", (10.6, 0.55), "followed", "end"),
+                scene.word("to come", (13.2, 0.55), "", "end"),
+                *wall.roster("q", state, JOB, (0, 0.95), 12.0, 0.86, "writes waits"),
             ),
         )
     ]
@@ -119,9 +124,7 @@ def who_writes(way, step):
         return f"All twelve are done after {trace.makespan:.0f} steps; {most_at_once(way)} wrote at once at most."
     _, filled = wall.taken_and_filled(state, SMALL_POOL, SLOTS)
     empty = f"{100 * (1 - filled):.0f} % of the taken slots are empty"
-    if state.waiting:
-        return f"{len(state.running)} write and {len(state.waiting)} wait for room, although {empty}."
-    return f"{len(state.running)} write at once and nobody waits; {empty}."
+    return f"{empty[0].upper()}{empty[1:]}."
 
 
 def most_at_once(way):

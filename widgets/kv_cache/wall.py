@@ -41,9 +41,17 @@ def status(state: State, sequence: int, prompt: int) -> str:
 
 
 def roster(
-    key: str, state: State, requests: Sequence[Request], at: scene.Place, wide: float, pitch: float = 0.95
+    key: str,
+    state: State,
+    requests: Sequence[Request],
+    at: scene.Place,
+    wide: float,
+    pitch: float = 0.95,
+    unsaid: str = "writes",
 ) -> Iterator[scene.Mark]:
-    """A line for each completion: its prompt, what it has written, what it will write, and whether it may."""
+    """A line for each completion: its prompt, what it has written, what it will write, and, but for what is `unsaid`,
+    what it does.
+    """
     (x, y), longest = at, max(request.prompt + request.output for request in requests)
     unit = wide / longest
     for s, request in enumerate(requests):
@@ -55,4 +63,6 @@ def roster(
         yield scene.bar(f"{key}w{s}", (begin, top), unit * whole, "to-come", 0.55)
         yield scene.bar(f"{key}k{s}", (begin, top), unit * tokens, "written", 0.55)
         yield scene.bar(f"{key}p{s}", (begin, top), unit * request.prompt, "given", 0.55)
-        yield scene.word("" if doing == "writes" else doing, (begin + wide + 0.3, top + 0.5), doing, key=f"{key}s{s}")
+        yield scene.word(
+            "" if doing in unsaid.split() else doing, (begin + wide + 0.3, top + 0.5), doing, key=f"{key}s{s}"
+        )

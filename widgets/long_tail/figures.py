@@ -1,5 +1,5 @@
-"""The small figures of lesson 22b: a step that does not wait, slots that write and wait, the longest of n, an engine
-that empties, and who is left in the batch under four rules.
+"""The small figures of lesson 22b: the end of a step, dragged through its answers, slots that write and wait, the
+longest of n, an engine that empties, and what is left in the batch under four rules.
 """
 
 from functools import cache, partial
@@ -15,70 +15,98 @@ from widgets.frame.drawing import lanes, scene, slots
 from widgets.frame.drawing.marks import dots, label, line, panel, region
 from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
-SIGMA, MEDIAN, SLOPE = 0.8, 1200, -1.0
+SIGMA, MEDIAN, SLOPE, TOLERANCE = 0.8, 1200, -1.0, 0.05
 MOMENTS = tuple(range(1, 25))  # of 24, up to the end of the step
 MOST = tuple(range(25))
 
-# ── a step that does not wait, and its batch ──
-WAYS = ("8 started", "12 started")
-LAUNCHED_OF = dict(zip(WAYS, (8, 12)))
-RACE_UNTIL, TICK = 5000, 250  # tokens
-TICKS = tuple(range(0, RACE_UNTIL + 1, TICK))
+# ── thirty-two answers, and the end of the step, which is dragged through them ──
+MANY, MANY_UNTIL = 32, 7500  # answers; tokens of the axis
+ENDS = tuple(range(600, 7200, 300))
+TALL, GAP, HEAD = 11.0, 2.5, 44.0  # pixels of a row, between rows, above them
+INSIDE, BESIDE = 450, 500  # tokens: the least bar and the least hatch that a word fits into
 
 
 @cache
-def answers(way):
-    """The completions of one prompt, in the order in which they are done."""
-    typical = slot_board.typical(1, LAUNCHED_OF[way], straggler.p_right(SLOPE), straggler.Z)
-    return slots.finished(typical, np.ceil(MEDIAN * np.exp(SIGMA * typical.z)), 8, np.inf, False)
+def answers():
+    """Lengths, and which are correct, of all answers to a prompt."""
+    typical = slot_board.typical(1, MANY, straggler.p_right(SLOPE), straggler.Z)
+    return np.ceil(MEDIAN * np.exp(SIGMA * typical.z))[0].astype(np.int64), typical.right[0]
 
 
-def one_prompt(way, tokens):
+def dragged(end):
+    lengths, right = answers()
+    found = slot_board.ended(lengths, right, end)
+    marks = []
+    for row, (length, correct, kept) in enumerate(zip(lengths.tolist(), right, found.kept)):
+        role = "right" if correct else "wrong"
+        marks += [
+            lanes.tip(f"t{row}", row, length, role, not kept),
+            lanes.span(f"w{row}", row, length, end if kept else length, "waits"),
+            lanes.span(f"a{row}", row, 0, length if kept else 0, role),
+        ]
+    marks.append(lanes.grip("g", end, f"the step ends after {end:,} tokens", f"ends at {end:,} tokens", ~found.kept))
+    marks += named(lengths, right, found.kept, end)
+    places = dict(tall=TALL, gap=GAP, top=HEAD, ticks=range(0, MANY_UNTIL, 2000), unit=" tokens")
+    board = lanes.board("b", said(end), MANY_UNTIL, [("", "")] * MANY, *marks, **places)
+    return [scene.scene("Thirty-two answers to one prompt, and the end of the step", "", [board, numbers(found)])]
+
+
+def named(lengths, right, kept, end):
+    """Each kind of mark is named once, at the longest that it has; spaces keep the word off the mark."""
+
+    def at(key, rows, words, role="", anchor="start"):
+        row = max(rows, key=lambda i: lengths[i], default=None)
+        if row is None:
+            return lanes.note(key, 0, 2 * MANY_UNTIL, "", role, anchor)
+        return lanes.note(key, row, int(lengths[row]), words, role, anchor)
+
+    def those(among, correct):
+        return [i for i in range(MANY) if among[i] and right[i] == correct]
+
+    shortest, long = int(lengths.argmin()), kept & (lengths > INSIDE)
+    waits = [shortest] if kept[shortest] and end - lengths[shortest] > BESIDE else []
     return [
-        scene.scene(
-            "One prompt's answers, and the eight that are trained on",
-            "[right] right, outlined: wrong; hatched: waits; dashed: thrown away",
-            slots.raced("p", answers(way), RACE_UNTIL, many=12, now=tokens, alt=batch(way, tokens)),
-        )
+        at("nr", those(long, True), "correct\u2002", "inside right", "end"),
+        at("nw", those(long, False), "wrong\u2002", "inside", "end"),
+        at("nh", waits, "\u2002waits"),
+        at("lr", those(~kept, True), "\u2003lost: correct", "broken"),
+        at("lw", those(~kept, False), "lost: wrong\u2003", "broken", "end"),
     ]
 
 
-def batch(way, tokens):
-    rows = answers(way)
-    many, right, end = slots.batch_of(rows)
-    if tokens < end:
-        done = sum(row.done <= tokens for row in rows)
-        return f"After {tokens:,} tokens {done} of {len(rows)} {plural(done, 'is', 'are')} done."
-    read = f"The step took {end:,.0f} tokens, and {right} of its {many} answers are right"
-    if len(rows) == many:
-        return f"{read}: nobody was left out."
-    return f"{read}; of all {len(rows)} that were begun, {sum(not row.wrong for row in rows)} are."
+def numbers(found):
+    kept = int(found.kept.sum())
+    biased = abs(found.right / kept - straggler.trained_accuracy(SLOPE, np.ones_like(straggler.Z))) > TOLERANCE
+    lost = (f"{found.lost_wrong} of {found.lost}", "lost answers would have been wrong", "")
+    return scene.counts(
+        "c",
+        (f"{found.right} of {kept}", f"kept answers are correct. Of all {MANY}, half are.", "broken" if biased else ""),
+        lost if found.lost else ("0", "answers are lost", ""),
+        (f"{100 * found.waits:.0f} %", "of the engine's time is spent waiting", ""),
+    )
 
 
-def done_by(way):
-    return [sum(row.kept and row.done <= tokens for row in answers(way)) / 8 for tokens in TICKS]
+def said(end):
+    found = slot_board.ended(*answers(), end)
+    kept = int(found.kept.sum())
+    return (
+        f"The step ends after {end:,} tokens. Half of all {MANY} answers are correct. Of the {kept} kept, "
+        f"{found.right} {plural(found.right, 'is', 'are')}."
+    )
 
 
 OPENING = Figure(
-    one_prompt,
-    slot_board.typical,
-    Handle("Run", WAYS, start=1),
-    batch,
-    Time(
-        "Tokens",
-        TICKS,
-        tuple(f"{tokens:,} tokens" for tokens in TICKS),
-        start=len(TICKS) - 1,
-        ticks={i: f"{TICK * i:,}" for i in range(0, len(TICKS), 4)},
-        strip=Strip(
-            "Done, of the eight",
-            lambda: [done_by(way) for way in WAYS],
-            lambda way, tokens: f"{8 * done_by(way)[tokens // TICK]:.0f}",
-        ),
-        milliseconds=300,
-        holds={7: 1500},
+    dragged,
+    slot_board.ended,
+    sentence=said,
+    time=Time(
+        "Tokens after which the step ends",
+        ENDS,
+        tuple(f"{end:,} tokens" for end in ENDS),
+        start=ENDS.index(1500),
+        over=(ENDS[0] / MANY_UNTIL, ENDS[-1] / MANY_UNTIL),
     ),
-    stills=((0, len(TICKS) - 1),),
+    stills=((0, len(ENDS) - 1),),
 )
 
 
@@ -94,11 +122,11 @@ def waiting(tokens):
     marks.append(lanes.spot("r", (0, 2), FOUR[2], FOUR[3], "three slots wait for one" if seen else "", seen, "look"))
     return [
         scene.scene(
-            "Four completions, each in a slot of the engine",
-            "a segment is 250 tokens; hatched: a slot that is paid for and waits",
+            "Four answers, each in a slot of the engine",
+            "a segment is 250 tokens; hatched: a slot that waits",
             lanes.board(
                 "f",
-                f"After {tokens:,} tokens {done_of_four(tokens)}.",
+                f"After {tokens:,} iterations, {done_of_four(tokens)}.",
                 FOUR_UNTIL,
                 [(f"slot {n + 1}", f"{length:,} tokens") for n, length in enumerate(FOUR)],
                 *marks,
@@ -114,21 +142,21 @@ def waiting(tokens):
 
 def held_a_token(tokens):
     if tokens == 0:
-        return "All four begin at once and write a token each in every iteration."
+        return "All four answers start at once, and each slot writes one token per iteration."
     board = slot_board.steps(FOUR, 4, 4, FOUR_UNTIL)
     end = min(tokens, board.ends[0])
     busy = 100 * slot_board.busy(board, 4, end)
-    return f"After {end:,} tokens {done_of_four(end)}; {busy:.0f} of 100 places for a token held one."
+    return f"After {end:,} iterations, {done_of_four(end)}, and the slots were writing {busy:.0f} % of the time."
 
 
 def done_of_four(tokens):
     done = sum(length <= tokens for length in FOUR)
-    return f"{done} of 4 {plural(done, 'is', 'are')} done"
+    return f"{done} of 4 answers {plural(done, 'is', 'are')} finished"
 
 
 # ── sixteen slots, steps of thirty-two ──
 UNTIL, SLOTS, STEP, CAP = 8400, 16, 32, 3000
-RULES_OF_A_STEP = ("waits for all", "caps at 3,000", "carries over", "has 32 slots")
+RULES_OF_A_STEP = ("synchronous", "cap of 3,000", "32 slots", "partial rollout")
 
 
 @cache
@@ -139,14 +167,14 @@ def sampled():
 
 @cache
 def engine(rule):
-    if rule == "carries over":
+    if rule == "partial rollout":
         return slot_board.carried_over(sampled(), SLOTS, STEP, UNTIL)
-    cap = CAP if rule == "caps at 3,000" else None
+    cap = CAP if rule == "cap of 3,000" else None
     return slot_board.steps(sampled(), places(rule), STEP, UNTIL, cap)
 
 
 def places(rule):
-    return 2 * SLOTS if rule == "has 32 slots" else SLOTS
+    return 2 * SLOTS if rule == "32 slots" else SLOTS
 
 
 def sixteen(rule, moment):
@@ -157,11 +185,11 @@ def sixteen(rule, moment):
     marks.append(pointed_at(rule, board, tokens))
     return [
         scene.scene(
-            "Sixteen slots, and steps of 32 completions",
-            "[written] the first step, [other] the next; round ends: one completion ends; hatched: a slot waits",
+            "Slots of an engine, and steps of 32 answers",
+            "[written] first step, [other] next step; round ends: an answer ends; hatched: a slot waits",
             lanes.board(
                 "s",
-                f"After {tokens:,} tokens {ended(board, tokens)}.",
+                f"After {tokens:,} iterations, {ended(board, tokens)}.",
                 UNTIL,
                 [("", "")] * places(rule),
                 *marks,
@@ -178,13 +206,13 @@ def pointed_at(rule, board, tokens):
     """What the first step costs, where it can be seen."""
     end, many = board.ends[0], places(rule)
     seen = tokens >= end
-    if rule == "carries over":
-        words = f"{slot_board.carried(board)} go on, with newer weights"
+    if rule == "partial rollout":
+        words = f"{slot_board.carried(board)} go on, with new weights"
         return lanes.spot("r", (0, many - 1), end - 60, end + 60, words if seen else "", seen, "look")
-    if rule == "caps at 3,000":
+    if rule == "cap of 3,000":
         cut = [done for done in board.written if done.cut and done.step == 0]
         last = max(cut, key=lambda done: done.end)
-        words, row = f"{len(cut)} cut off, no answer", (last.slot, last.slot)
+        words, row = f"{len(cut)} cut off, no result", (last.slot, last.slot)
         return lanes.spot("r", row, last.end - 300, last.end + 60, words if seen else "", seen, "look")
     *_, before, _ = sorted(done.end for done in board.written if done.step == 0)
     words = f"{many - 1} slots wait for one"
@@ -204,18 +232,20 @@ def ended(board, tokens):
 def because(rule, moment):
     board, tokens = engine(rule), UNTIL * moment // 24
     if not tokens:
-        return "Sixteen completions begin; sixteen more of the step take the slots that are freed."
+        return "An answer starts in every slot. When it ends, the slot takes the next answer of the step."
     busy = 100 * slot_board.busy(board, places(rule), tokens)
-    so_far = f"After {tokens:,} tokens {ended(board, tokens)}; {busy:.0f} of 100 places held a token."
+    so_far = (
+        f"After {tokens:,} iterations, {ended(board, tokens)}, and the slots were writing {busy:.0f} % of the time."
+    )
     end = board.ends[0]
     if tokens < end:
         return so_far
     cut = sum(done.cut and done.step == 0 for done in board.written)
     why = {
-        "waits for all": f"The first took {end:,}: its longest completion began late.",
-        "caps at 3,000": f"The first took {end:,}; {cut} of its 32 have no answer.",
-        "carries over": f"The first took {end:,}; what is not done goes on.",
-        "has 32 slots": f"The first took {end:,}, the length of its longest.",
+        "synchronous": f"The first step took {end:,}, because its longest answer started late.",
+        "cap of 3,000": f"The first step took {end:,}, and {cut} of its 32 answers are cut off.",
+        "partial rollout": f"The first step took {end:,}, and unfinished answers go on.",
+        "32 slots": f"The first step took {end:,}, the length of its longest answer.",
     }
     return f"{so_far} {why[rule]}"
 
@@ -240,10 +270,10 @@ def longest(n):
         ]
     return [
         panel(
-            "Straggler tax",
-            "longest over mean; closed form",
+            "Straggler tax of a synchronous step",
+            "longest over mean length; closed form",
             *marks,
-            x="completions a step",
+            x="answers per step",
             x_range=(0.8, 10000),
             y_range=(0, 32),
             log="x",
@@ -253,7 +283,8 @@ def longest(n):
 
 def says(n):
     return (
-        f"The longest of {n:,} is {tax(n, 0.8):.1f} times the mean at a spread of 0.8, {tax(n, 1.0):.1f} times at 1.0."
+        f"The longest of {n:,} {plural(n, 'answer', 'answers')} is {tax(n, 0.8):.2f} times the mean length if σ is "
+        f"0.8, and {tax(n, 1.0):.2f} times if σ is 1.0."
     )
 
 
@@ -276,12 +307,12 @@ def emptying(moment):
     steps = [0.0, *(100 * finish / finish[-1])]
     return [
         panel(
-            "One engine draining",
-            f"of {n} sequences; a 7B model, one H100",
+            "Answers of one engine that are still being written",
+            f"of {n}; a 7B model, one H100",
             line(steps, [*range(n, -1, -1)], "running", 1, "step"),
             region(0, 100 * now, ""),
             dots([100 * now], [still_running(now)], "now", role="here"),
-            x="% of the time that the step takes",
+            x="time (% of the step)",
             x_range=(0, 100),
             y_range=(0, 1.1 * n),
         )
@@ -292,12 +323,12 @@ def running(moment):
     finish, _ = drained()
     share = moment / len(MOMENTS)
     end, still = finish[-1], still_running(share)
-    return f"After {share * end:.0f} of {end:.0f} seconds {still} of {len(finish)} still write."
+    be = plural(still, "is", "are")
+    return f"After {share * end:.0f} of {end:.0f} seconds, {still} of {len(finish)} answers {be} still being written."
 
 
 # ── four rules ──
-RULES = ("wait for all", "drop completions", "drop prompts", "resume prompts")
-NAMES = ("wait", "completions", "prompts", "resume")
+RULES = ("synchronous", "drop answers", "drop prompts", "partial rollout")
 PROMPTS, LAUNCHED = 64, 12
 SHOWN = slice(334, 935, 8)  # of the grid: z from −4 to 5
 
@@ -305,7 +336,7 @@ SHOWN = slice(334, 935, 8)  # of the grid: z from −4 to 5
 def chance(rule):
     """P(trained on | z)."""
     races = {
-        "drop completions": lambda: straggler.race_in_prompts(8, LAUNCHED),
+        "drop answers": lambda: straggler.race_in_prompts(8, LAUNCHED),
         "drop prompts": lambda: straggler.race_of_prompts(8, PROMPTS, PROMPTS * LAUNCHED // 8),
     }
     return races[rule]() if rule in races else np.ones_like(straggler.Z)
@@ -316,14 +347,14 @@ def four(rule):
     right = straggler.p_right(-1.0)[SHOWN]
     return [
         panel(
-            "Who is trained on, who is right",
-            "chances; 12 for 8; dotted: another rule",
+            "Probability of being kept, and of being correct",
+            "12 started per 8 kept; dotted: other rules",
             *(line(lengths, chance(other)[SHOWN], other, 8, "other") for other in RULES[1:3] if other != rule),
-            line(lengths, right, "right", 2),
-            line(lengths, chance(rule)[SHOWN], "trained on", 1),
-            label(60, 0.86, "right", 2),
-            label(60, 1.01, "trained on", 1),
-            x="completion length (tokens)",
+            line(lengths, right, "correct", 2),
+            line(lengths, chance(rule)[SHOWN], "kept", 1),
+            label(60, 0.86, "correct", 2),
+            label(60, 1.01, "kept", 1),
+            x="length of an answer (tokens)",
             x_range=(50, 30000),
             y_range=(0, 1.12),
             log="x",
@@ -341,7 +372,8 @@ def reads(rule):
             straggler.resumed(8, PROMPTS, 96, SIGMA, np.inf, 0.0, 60, np.random.default_rng(0)).time[20:].mean()
         ),
     }
-    return f"The batch reads {accuracy:.2f}, all completions 0.50; a step takes {waits[rule]():.1f} medians."
+    batch = f"{100 * accuracy:.0f} % of the batch is correct (all answers: 50 %)"
+    return f"{batch}, and a step takes {waits[rule]():.1f} median lengths."
 
 
 FIGURES = {
@@ -351,9 +383,9 @@ FIGURES = {
         slot_board.steps,
         sentence=held_a_token,
         time=Time(
-            "Tokens",
+            "Iterations",
             tuple(range(0, FOUR_UNTIL + 1, 250)),
-            tuple(f"{tokens:,} tokens" for tokens in range(0, FOUR_UNTIL + 1, 250)),
+            tuple(f"{tokens:,} iterations" for tokens in range(0, FOUR_UNTIL + 1, 250)),
             start=24,
             ticks={i: f"{250 * i:,}" for i in range(0, 25, 4)},
             milliseconds=300,
@@ -366,23 +398,23 @@ FIGURES = {
         Handle("The step", RULES_OF_A_STEP, start=0, words=RULES_OF_A_STEP),
         because,
         Time(
-            "Tokens so far",
+            "Iterations so far",
             MOMENTS,
-            tuple(f"{UNTIL * moment // 24:,} tokens" for moment in MOMENTS),
+            tuple(f"{UNTIL * moment // 24:,} iterations" for moment in MOMENTS),
             start=23,
             ticks={i: f"{UNTIL * MOMENTS[i] // 24:,}" for i in range(3, 24, 4)},
             strip=Strip(
-                "Slots that write",
+                "Slots that write, of 16 or 32",
                 lambda: [[writing(rule, moment) / 32 for moment in MOMENTS] for rule in RULES_OF_A_STEP],
                 lambda rule, moment: f"{writing(rule, moment)}",
             ),
             milliseconds=350,
         ),
-        stills=((1, 23), (2, 23)),
+        stills=((1, 23), (3, 23)),
     ),
-    "longest": Figure(longest, straggler.straggler_tax, Handle("Completions a step", COUNTS, 4, symbol="n"), says),
+    "longest": Figure(longest, straggler.straggler_tax, Handle("Answers per step", COUNTS, 4, symbol="n"), says),
     "emptying": Figure(
         emptying, straggler.drain, Handle("Time", MOMENTS, 11, tuple(f"{m} of 24" for m in MOMENTS)), running
     ),
-    "rules": Figure(four, straggler.trained_accuracy, Handle("When enough have finished", RULES, 1, NAMES), reads),
+    "rules": Figure(four, straggler.trained_accuracy, Handle("Rule for unfinished answers", RULES, 1), reads),
 }

@@ -1,4 +1,4 @@
-"""What a synchronous step pays for its longest completion, and whom each way of not waiting for it trains on."""
+"""What a synchronous step pays for its longest answer, and which answers each way of not waiting for it keeps."""
 
 from dataclasses import dataclass, replace
 from math import isnan, log
@@ -20,61 +20,71 @@ from widgets.frame.drawing import lanes, scene, slots
 from widgets.frame.drawing.marks import bars, dots, label, line, panel, region, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "Accuracy and waiting time when a step stops before its last completion"
-COST = "integrals, and 60 drawn steps of partial rollouts"
+TITLE = "What a step keeps if it ends before its last answer"
+COST = "integrals, and 60 sampled steps of partial rollouts"
 
 K = 8  # completions of a prompt that are trained on
 FAIR, TOLERANCE = 0.5, 0.05  # half of all completions are right, whatever the slope
 NOTICED = 0.01  # off by more than this is worse
 STEPS = 60  # that are drawn
 WIDEST = 3.0  # spread of log length that a log may have
-RULES = ["drop completions", "drop prompts", "resume prompts"]
+RULES = ["drop answers", "drop prompts", "partial rollout"]
 LAUNCHED = [8, 9, 10, 12, 16, 20, 24]  # where the curves over K′ are computed
 SEQUENCES = 64  # of the engine that is drawn draining
 PROMPT = 512  # its prompts, tokens
 SHOWN = slice(334, 935, 8)  # of the grid: z from −4 to 5
 UNCAPPED = 131072
+KEPT, IN_BATCH = "What is kept", "Correct answers in the batch"  # a tab, and a panel
 EVERYONE = np.ones_like(straggler.Z)
 
 
 @dataclass(frozen=True)
 class Knobs:
-    sigma: float = slider("Spread of log length", 0.8, 0.05, 1.5, 0.05, symbol="σ")
-    n: int = ladder("Completions a step", 512, [8, 64, 256, 512, 1024, 2048, 8192], symbol="n")
-    launched: int = slider("Launched for each 8 trained on", 8, 8, 24, 1, symbol="K′")
-    slope: float = slider("Slope of accuracy over log length", -1.0, -2.0, 2.0, 0.25)
-    rule: str = choice("When enough have finished", "drop completions", RULES)
-    between: float = slider("Share of the variance between prompts", 0.0, 0.0, 0.75, 0.05, symbol="v")
-    cap: int = ladder("Cap", UNCAPPED, [2048, 4096, 8192, 16384, 20480, 32768, UNCAPPED], unit="tokens")
-    cut: str = choice("Completions cut off by the cap", "masked", ["masked", "scored wrong"])
-    median: int = slider("Median length", 1200, 200, 8000, 100, unit="tokens")
+    sigma: float = slider("Spread of the log length", 0.8, 0.05, 1.5, 0.05, symbol="σ")
+    n: int = ladder("Answers per step", 512, [8, 64, 256, 512, 1024, 2048, 8192], symbol="n")
+    launched: int = slider("Answers started per eight kept", 8, 8, 24, 1, symbol="K′")
+    slope: float = slider("Slope of correctness over length", -1.0, -2.0, 2.0, 0.25)
+    rule: str = choice("Rule for unfinished answers", "drop answers", RULES)
+    between: float = slider("Length variance between prompts", 0.0, 0.0, 0.75, 0.05, symbol="v")
+    cap: int = ladder(
+        "Longest answer allowed", UNCAPPED, [2048, 4096, 8192, 16384, 20480, 32768, UNCAPPED], unit="tokens"
+    )
+    cut: str = choice("Score of cut-off answers", "masked", ["masked", "scored wrong"])
+    median: int = slider("Median length of an answer", 1200, 200, 8000, 100, unit="tokens")
     log: str = pasted(
-        "Your lengths: p50, p90, p99, longest, or a column of them",
+        "Your lengths: p50, p90, p99, longest, or a column of lengths",
         lambda text: from_a_log(text)[1:],
         user_inputs.LENGTHS_EXAMPLE,
     )
 
 
 LEAD = ("launched", "rule")
+KNOB_GROUPS = {
+    "Lengths": ("median", "sigma", "between", "n"),
+    "Which answers are correct": ("slope",),
+    "A limit on length": ("cap", "cut"),
+}
+DARE = "Can you make the batch look better than the model is?"
 PRESETS = {
     "Short math": Knobs(),
-    "12 for 8": Knobs(launched=12),
-    "2,048 tokens and no more": Knobs(cap=2048),
-    "Late is wrong": Knobs(cap=2048, cut="scored wrong", slope=0.5),
-    "Partial rollouts": Knobs(launched=12, rule="resume prompts"),
+    "12 started, 8 kept": Knobs(launched=12),
+    "Cap of 2,048 tokens": Knobs(cap=2048),
+    "Cut off, scored wrong": Knobs(cap=2048, cut="scored wrong", slope=0.5),
+    "Partial rollout": Knobs(launched=12, rule="partial rollout"),
     # 512 × 16 completions, arXiv:2503.14476; its median is assumed
     "DAPO batch": Knobs(n=8192, cap=20480, cut="scored wrong", median=4000),
 }
 
 
 GUESS = Guess(
-    "Twelve start for each eight; prompts incomplete by then are dropped. Half are right: what does the batch read?",
-    ("0.50", "0.52", "0.61"),
+    "Half of all answers are correct. The first 64 of 96 prompts to finish are kept. "
+    "What share of the batch is correct?",
+    ("50 %", "52 %", "61 %"),
     Knobs(launched=12, rule="drop prompts"),
     1,
     lambda k, r: (
-        f"{r.accuracy_trained:.2f}: prompts without a long completion win. If single completions race, it is "
-        f"{r.accuracy[RULES[0]][LAUNCHED.index(12)]:.2f}."
+        f"{percent(r.accuracy_trained)}. Prompts without a long answer finish first. If single answers are dropped, it "
+        f"is {percent(r.accuracy[RULES[0]][LAUNCHED.index(12)])}."
     ),
 )
 
@@ -86,10 +96,12 @@ def from_a_log(text):
     law, short, _ = user_inputs.lengths(text)
     body, tail = law.sigmas
     if tail > WIDEST:
-        raise ValueError(f"A spread of {tail:.1f}: p99 is {law.p99 / law.p50:,.0f} medians. Valid is {WIDEST} at most.")
+        raise ValueError(
+            f"The spread is {tail:.1f}, because p99 is {law.p99 / law.p50:,.0f} medians. At most {WIDEST} is accepted."
+        )
     sentence = (
-        f"Median {law.p50:,.0f} tokens, longest {law.longest:,.0f}. The spread is {body:.2f} by the 90 % quantile and "
-        f"{tail:.2f} by the 99 %, equal for a log-normal; the second is used. The cap stays as it is set."
+        f"The median is {law.p50:,.0f} tokens, the longest {law.longest:,.0f}. The spread is {body:.2f} by the 90 % "
+        f"quantile and {tail:.2f} by the 99 %, which is used. The longest answer allowed stays as you set it."
     )
     return (law.p50, max(tail, 0.05)), short, sentence
 
@@ -111,7 +123,7 @@ def run(k):
     waits = {"wait for all": wait(k, RULES[0], K), **{rule: wait(k, rule, k.launched) for rule in RULES}}
     tokens = {rule: straggler.tokens_trained_on(k.sigma, counted(k, trained[rule], cutoff), cap) for rule in RULES}
     tokens["wait for all"] = straggler.tokens_trained_on(k.sigma, counted(k, EVERYONE, cutoff), cap)
-    tokens["resume prompts"] *= k.n // K / in_flight(k, k.launched)  # each step ends that share of those in flight
+    tokens["partial rollout"] *= k.n // K / in_flight(k, k.launched)  # each step ends that share of those in flight
     lengths = straggler.sampled_lengths(k.n, k.median, k.sigma, k.cap, np.random.default_rng(0))
     drained = lengths[:SEQUENCES]
     context = PROMPT + (drained**2).mean() / (2 * drained.mean())  # of one in flight
@@ -136,7 +148,7 @@ def run(k):
 
 def rows(k):
     """A typical step: the completions of one prompt, as many as are launched, or as many prompts of eight each."""
-    prompts, many = (1, k.launched) if k.rule == "drop completions" else (k.launched, K)
+    prompts, many = (1, k.launched) if k.rule == "drop answers" else (k.launched, K)
     typical = slot_board.typical(prompts, many, straggler.p_right(k.slope), straggler.Z, k.between)
     lengths = np.ceil(k.median * np.exp(k.sigma * typical.z))
     return slots.finished(typical, lengths, K, k.cap, k.cut == "masked")
@@ -144,7 +156,7 @@ def rows(k):
 
 def chance(k, rule, launched):
     """P(trained on | z) when `launched` were started for each 8."""
-    if rule == "drop completions":
+    if rule == "drop answers":
         return straggler.race_in_prompts(K, launched, k.between)
     if rule == "drop prompts":
         return straggler.race_of_prompts(K, k.n // K, in_flight(k, launched), k.between)
@@ -169,7 +181,7 @@ def read(k, trained, cutoff):
 def wait(k, rule, launched):
     """Mean time of a step in medians."""
     prompts, cap = k.n // K, k.cap / k.median
-    if rule == "drop completions":
+    if rule == "drop answers":
         return straggler.wait_in_prompts(prompts, K, launched, k.sigma, cap, k.between)
     if in_flight(k, launched) == prompts:  # no prompt more than are waited for
         return straggler.wait_in_prompts(prompts, K, K, k.sigma, cap, k.between)
@@ -200,53 +212,53 @@ def figure(k, r):
     return [
         one_step(k, r),
         panel(
-            "Accuracy of what is trained on",
-            f"long-run mean; all together: {FAIR:.2f}",
-            *[line(LAUNCHED, r.accuracy[rule], rule, series=s) for s, rule in enumerate(RULES, 1)],
-            *[label(8, free - 0.08 * s, rule, series=s) for s, rule in enumerate(RULES, 1)],
-            dots([k.launched], [r.accuracy_trained], "this setting", role="here"),
-            threshold(FAIR + TOLERANCE, "breaks above 0.55", 1.0),
-            threshold(FAIR - TOLERANCE, "breaks below 0.45", 0.0),
-            x="completions launched for each 8 trained on, K′",
+            IN_BATCH,
+            f"%, long-run mean; of all answers: {100 * FAIR:.0f}",
+            *[line(LAUNCHED, [100 * a for a in r.accuracy[rule]], rule, series=s) for s, rule in enumerate(RULES, 1)],
+            *[label(8, 100 * (free - 0.08 * s), rule, series=s) for s, rule in enumerate(RULES, 1)],
+            dots([k.launched], [100 * r.accuracy_trained], "this setting", role="here"),
+            threshold(100 * (FAIR + TOLERANCE), "breaks above 55 %", 100.0),
+            threshold(100 * (FAIR - TOLERANCE), "breaks below 45 %", 0.0),
+            x="answers started per eight kept, K′",
             x_range=[7.5, 24.5],
-            y_range=[0, 1],
-            tab="Who is trained on",
+            y_range=[0, 100],
+            tab=KEPT,
         ),
         panel(
-            "Lengths, and when the step ends",
-            "density over log length, own peaks",
-            line(tokens, straggler.DENSITY[SHOWN] / straggler.DENSITY.max(), "one completion", series=1),
+            "Length of one answer, and of the longest",
+            "densities over log length, each scaled to its peak",
+            line(tokens, straggler.DENSITY[SHOWN] / straggler.DENSITY.max(), "one answer", series=1),
             line(tokens, r.longest[SHOWN] / r.longest.max(), f"longest of {k.n:,}", series=2),
             line([ends, ends], [0, 1], "step ends, mean", series=3),
-            label(k.median, 1, "one", series=1, anchor="center"),
+            label(k.median, 1, "one answer", series=1, anchor="center"),
             label(longest, 1, f"longest of {k.n:,}", series=2, anchor="center"),
             label(ends, 0.03, "step ends", series=3, anchor="right"),
             x="tokens",
             x_range=[30, 131072],
             y_range=[0, 1.15],
             log="x",
-            tab="Who is waited for",
+            tab="What the step waits for",
         ),
         panel(
-            "Slot time of a step",
-            "%; hatched: idle or dropped; above: tokens",
-            bars(names, [100 * used for used in r.useful.values()], "trained on", series=1),
-            bars(names, [100 - 100 * used for used in r.useful.values()], "idle or dropped", series=1, role="waste"),
+            "Slot time that the batch uses",
+            "%; hatched: waits, or lost; above: iterations",
+            bars(names, [100 * used for used in r.useful.values()], "used", series=1),
+            bars(names, [100 - 100 * used for used in r.useful.values()], "waits, or lost", series=1, role="waste"),
             *[
                 label(name, 100, f"{k.median * medians:,.0f}", anchor="center")
                 for name, medians in zip(names, r.waits.values())
             ],
             y_range=[0, 112],
             ticks=dict(tickangle=0, automargin=True),
-            tab="Who is waited for",
+            tab="What the step waits for",
             stacked=True,
         ),
         panel(
-            "One engine draining",
-            "share still running; 7B, one H100, one seed",
-            line([0.0, *(100 * r.finish / makespan)], [1.0, *r.running[1:], 0.0], "running", role="step"),
-            region(100 * ninetieth / makespan, 100, "last tenth"),
-            label(100, 0.8, f"100 % is {makespan:,.0f} s", anchor="right"),
+            "Slots of one engine that still write",
+            "share; 7B model, one H100, one seed",
+            line([0.0, *(100 * r.finish / makespan)], [1.0, *r.running[1:], 0.0], "writing", role="step"),
+            region(100 * ninetieth / makespan, 100, "last tenth of the answers"),
+            label(100, 0.8, f"the step takes {makespan:,.0f} s", anchor="right"),
             x="time (% of the step)",
             x_range=[0, 100],
             y_range=[0, 1.05],
@@ -254,7 +266,7 @@ def figure(k, r):
         ),
         panel(
             "Attention work of 8 trainer ranks",
-            "sum of squared lengths over its mean; one seed",
+            "sum of squared lengths, mean of ranks 1; one seed",
             bars(ranks, in_turn, "dealt in turn", series=1),
             bars(ranks, longest_first, "longest first", series=2),
             label(0, 3.6, "dealt in turn", series=1),
@@ -266,20 +278,26 @@ def figure(k, r):
 
 
 def one_step(k, r):
-    """Who is in the batch when the step ends, and who is not."""
-    by_prompt = k.rule != "drop completions"
-    row = "a row is a prompt with eight answers" if by_prompt else "answers of one prompt, [right] right"
-    resumed = k.rule == "resume prompts"
-    rest = "[other] goes on in the next step" if resumed else "dashed: thrown away"
+    """Which answers are in the batch when the step ends, and which are not."""
+    by_prompt = k.rule != "drop answers"
+    row = "each row: a prompt with eight answers" if by_prompt else f"one prompt of {k.n // K:,}; [right] correct"
+    resumed = k.rule == "partial rollout"
+    rest = "[other] goes on in the next step" if resumed else "dashed: lost"
     beyond = 1.3 if any(row.cut for row in r.rows) else 1.02  # room for what is said of those cut off
     longest = max(row.done for row in r.rows)
     return scene.scene(
-        f"Which {'prompts' if by_prompt else 'answers'} a step trains on, and which not",
+        f"Which {'prompts' if by_prompt else 'answers'} the step keeps",
         f"{row}; hatched: waits; {rest}",
         slots.raced(
-            "s", r.rows, lanes.round_up(beyond * longest), masked=k.cut == "masked", resumed=resumed, many=LAUNCHED[-1]
+            "s",
+            r.rows,
+            lanes.round_up(beyond * longest),
+            "these prompts" if by_prompt else "this prompt",
+            masked=k.cut == "masked",
+            resumed=resumed,
+            many=LAUNCHED[-1],
         ),
-        tab="Who is trained on",
+        tab=KEPT,
         front=True,
         data=[bars(list(range(1, len(r.rows) + 1)), [row.done for row in r.rows], "tokens")],
     )
@@ -289,14 +307,18 @@ def readouts(k, r):
     k = effective(k)
     return [
         Readout(
-            "Accuracy of what is trained on",
-            r.accuracy_trained,
+            IN_BATCH,
+            100 * r.accuracy_trained,
+            "%",
             source=straggler.trained_accuracy,
             state="violated" if broken(k, r) else "",
         ),
-        Readout("A step lasts", k.median * r.waits[k.rule], "tokens", source=SOURCE[k.rule]),
-        Readout("Longest of all over mean", r.waits["wait for all"] / r.mean, source=straggler.wait_in_prompts),
-        Readout("Mean length trained on", k.median * r.length, "tokens", source=straggler.trained_length),
+        Readout("Length of the whole step", k.median * r.waits[k.rule], "iterations", source=SOURCE[k.rule]),
+        Readout("Slot time that the batch uses", 100 * r.useful[k.rule], "%", source=straggler.tokens_trained_on),
+        Readout("Mean length in the batch", k.median * r.length, "tokens", source=straggler.trained_length),
+        Readout(
+            "Tax if the step waits for all", r.waits["wait for all"] / r.mean, "×", source=straggler.wait_in_prompts
+        ),
     ]
 
 
@@ -313,20 +335,26 @@ def bias(r):
 
 def watched(k, r):
     if isnan(r.accuracy_trained):
-        return Readout("Completions that are trained on", 0, "", straggler.trained_accuracy)
+        return Readout("Answers in the batch", 0, "", straggler.trained_accuracy)
     return Gauge(
-        "Accuracy read, off by", bias(r), TOLERANCE, expression=f"abs(accuracy_trained - accuracy_all) > {TOLERANCE}"
+        "Error of the batch's accuracy",
+        bias(r),
+        TOLERANCE,
+        expression=f"abs(accuracy_trained - accuracy_all) > {TOLERANCE}",
     )
 
 
+def percent(accuracy):
+    return f"{100 * accuracy:.0f} %"
+
+
 def seen_at(k, r, cause):
-    title, launched = "Accuracy of what is trained on", effective(k).launched
     if isnan(r.accuracy_trained):
-        return At(title, launched, 0, "nothing is left to train on")
-    return At(title, None, None, f"reads {{y:.2f}}, all together {FAIR:.2f}", "this setting")
+        return At(IN_BATCH, effective(k).launched, 0, "no answer is left")
+    return At(IN_BATCH, None, None, f"{{y:.0f}} %, all answers {100 * FAIR:.0f} %", "this setting")
 
 
-RACE, CAP = dict(rule="resume prompts"), dict(cap=UNCAPPED)  # what undoes each
+RACE, CAP = dict(rule="partial rollout"), dict(cap=UNCAPPED)  # what undoes each
 
 
 def broken(k, r):
@@ -334,9 +362,9 @@ def broken(k, r):
     if bias(r) <= TOLERANCE:
         return None
     if isnan(r.accuracy_trained):
-        empty = "Nothing is left to train on: the cap is below every length, and what it cuts off is masked."
+        empty = "No answer is left to train on, because all are longer than allowed, and cut-off answers are masked."
         facts = {"all is cut off": lambda: cut_off(k) > 1 - 1e-6, "and masked": lambda: k.cut == "masked"}
-        causes = [Cause("nothing is left to train on", undo, empty, facts) for undo in (CAP, RACE | CAP)]
+        causes = [Cause("an empty batch", undo, empty, facts) for undo in (CAP, RACE | CAP)]
         return blamed(k, damage, TOLERANCE, causes, causes[0])
     first, late, together = first_are_short(k, r), late_is_lost(k, r), cap_and_race(k, r)
     raced = off(accuracy_at(replace(k, **RACE))) != bias(r)
@@ -345,41 +373,42 @@ def broken(k, r):
 
 def first_are_short(k, r):
     racers = (
-        f"{K} of {k.launched} completions"
-        if k.rule == "drop completions"
-        else f"{k.n // K:,} of {in_flight(k, k.launched):,} prompts"
+        f"{K} of {k.launched} answers to finish are short"
+        if k.rule == "drop answers"
+        else f"{k.n // K:,} of {in_flight(k, k.launched):,} prompts to finish have short answers"
     )
     return Cause(
-        "the first to finish are short",
+        "a race that short answers win",
         RACE,
-        f"The first {racers} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
-        f"often: the batch reads {r.accuracy_trained:.2f}, without a race {accuracy_at(replace(k, **RACE)):.2f}.",
-        racing(k, r) | {"so right are short ones": lambda: (straggler.p_right(k.slope)[0] > FAIR) == (k.slope < 0)},
+        f"{in_batch(r)}, not {percent(accuracy_at(replace(k, **RACE)))}, because the first {racers}, and these are "
+        f"{'correct' if k.slope < 0 else 'wrong'} more often.",
+        racing(k, r) | {"so correct are short ones": lambda: (straggler.p_right(k.slope)[0] > FAIR) == (k.slope < 0)},
     )
 
 
 def late_is_lost(k, r):
     return Cause(
-        "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long",
+        "unfinished answers scored as wrong" if k.cut == "scored wrong" else "a cap that drops long answers",
         CAP,
-        f"{cutting(k)}, they are {k.cut}, and the batch reads {r.accuracy_trained:.2f}; with a cap of {UNCAPPED:,} it "
-        f"would read {accuracy_at(replace(k, **CAP)):.2f}.",
+        f"{in_batch(r)}, not {percent(accuracy_at(replace(k, **CAP)))}, because a cap cuts off {percent_cut(k):.0f} % "
+        f"of the answers, and these are {k.cut}.",
         so_many(k),
     )
 
 
 def cap_and_race(k, r):
+    raceless, uncapped = (percent(accuracy_at(replace(k, **undone))) for undone in (RACE, CAP))
     return Cause(
-        "the cap and the race together",
+        "a cap and a race together",
         RACE | CAP,
-        f"{cutting(k)}, and the first to finish are short: the batch reads {r.accuracy_trained:.2f}, without the race "
-        f"{accuracy_at(replace(k, **RACE)):.2f}, without the cap {accuracy_at(replace(k, **CAP)):.2f}.",
+        f"{in_batch(r)}, because a cap cuts off {percent_cut(k):.0f} % and a race favors short answers. It "
+        f"would be {raceless} without the race, {uncapped} without the cap.",
         so_many(k) | racing(k, r),
     )
 
 
-def cutting(k):
-    return f"The cap cuts off {percent_cut(k):.0f} % of the completions"
+def in_batch(r):
+    return f"{percent(r.accuracy_trained)} of the batch is correct"
 
 
 def percent_cut(k):
@@ -419,16 +448,16 @@ def shorter(k, r):
 def worse(k, r):
     if bias(r) > NOTICED:
         return Said(
-            f"The batch reads {r.accuracy_trained:.3f} where all completions would read {FAIR:.3f}, step after step.",
+            f"{100 * r.accuracy_trained:.1f} % of the batch is correct, not {100 * FAIR:.1f} %, as of all answers.",
             {
-                "so much it reads": lambda: abs(accuracy_at(effective(k)) - r.accuracy_trained) < 1e-9,
-                "all would read one half": lambda: abs(straggler.trained_accuracy(k.slope, EVERYONE) - FAIR) < 1e-6,
+                "so much is correct": lambda: abs(accuracy_at(effective(k)) - r.accuracy_trained) < 1e-9,
+                "of all one half is": lambda: abs(straggler.trained_accuracy(k.slope, EVERYONE) - FAIR) < 1e-6,
             },
         )
     if r.waits[k.rule] > 1.05 * r.waits["wait for all"]:
         return Said(
-            f"The step is {r.waits[k.rule] / r.waits['wait for all']:.2f} times as long as waiting for everybody.",
-            {"waiting for everybody is shorter": lambda: wait(effective(k), RULES[0], K) < r.waits[k.rule] / 1.05},
+            f"The step takes {r.waits[k.rule] / r.waits['wait for all']:.2f} times as long as one that waits for all.",
+            {"waiting for all is shorter": lambda: wait(effective(k), RULES[0], K) < r.waits[k.rule] / 1.05},
         )
     return None
 
@@ -437,11 +466,10 @@ def holds(k, r):
     k = effective(k)
     lasts = k.median * r.waits[k.rule]
     return Said(
-        f"The batch reads {r.accuracy_trained:.2f}, all completions would read {FAIR:.2f}, and a step lasts "
-        f"{lasts:,.0f} tokens.",
+        f"{in_batch(r)} (all answers: {percent(FAIR)}). A step takes {lasts:,.0f} iterations.",
         {
-            "so much it reads": lambda: abs(accuracy_at(k) - r.accuracy_trained) < 1e-9,
-            "it reads what all would": lambda: (
+            "so much is correct": lambda: abs(accuracy_at(k) - r.accuracy_trained) < 1e-9,
+            "it is as many as of all": lambda: (
                 abs(accuracy_at(k) - straggler.trained_accuracy(k.slope, EVERYONE)) < NOTICED + 1e-6
             ),
             "no longer than all, or hardly": lambda: r.waits[k.rule] <= 1.05 * wait(k, RULES[0], K) + 1e-9,

@@ -19,6 +19,7 @@ HOT = 1.5  # temperature of the engine
 # ── the opening: what two corrections make of the same draws ──
 SETTINGS = ("weighted by the ratio", "clipped")
 WAY = {SETTINGS[0]: "token ratio, at most 2", SETTINGS[1]: "clip around the engine"}
+SHOWN = 5  # answers
 MOMENTS = (1, 5, 9, 13, 17, 25, 33, 45, 57, 69, 81, 100)  # updates after which the pass rate is known
 
 
@@ -35,7 +36,7 @@ def followed(setting):
     by_moment = {}
     for update in mismatch.run(HOT, 0, WAY[setting], 1, "AdamW", SEED):
         if update.number in MOMENTS:
-            rows = pushes.typical(update.batch, weights(update, WAY[SETTINGS[1]]))
+            rows = pushes.typical(update.batch, weights(update, WAY[SETTINGS[1]]), SHOWN)
             by_moment[update.number] = update, pushes.answers(update.batch, update.weight, rows)
     return by_moment
 
@@ -58,27 +59,20 @@ def opening(setting, moment):
         scene.scene(
             "What an update does with the answers it gets",
             pushes.WHAT,
-            pushes.view("b", f"six answers of batch {moment}", shown, silenced_here(setting, moment), words),
+            pushes.view("b", "five answers", shown, silenced_here(setting, moment), words, True),
             [
-                sums.one_share("h", "100 before training", start(), "right"),
-                sums.one_share("m", f"100 after update {moment}", update.right, "right"),
+                sums.one_share("h", "100 before training", start(), "correct", False),
+                sums.one_share("m", f"100 after update {moment}", update.right, "correct"),
             ],
         )
     ]
-
-
-def sentence(setting, moment):
-    update, _ = followed(setting)[moment]
-    silent = f"{100 * update.silenced:.0f} of 100 tokens" if update.silenced else "none of the tokens"
-    after = f"After the update {sums.count(update.right)} of 100 answers are right."
-    return f"Batch {moment}: {silent} that should move have no push. {after}"
 
 
 OPENING = Figure(
     opening,
     mismatch.run,
     Handle("Run", SETTINGS, start=1),
-    sentence,
+    None,
     Time(
         "Update",
         MOMENTS,
@@ -86,7 +80,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment in (1, 9, 25, 45, 69, 100)},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[followed(setting)[moment][0].right for moment in MOMENTS] for setting in SETTINGS],
             lambda setting, moment: sums.count(followed(setting)[moment][0].right),
         ),

@@ -34,8 +34,8 @@ def tone(push: float) -> str:
     return vocabulary.toned((1 + sum(abs(push) >= edge for edge in EDGES)) * (1 if push > 0 else -1))
 
 
-def typical(batch: Any, weight: Any) -> list[int]:
-    """Rows of up to six answers whose group has something to compare: right and wrong ones by their share among such
+def typical(batch: Any, weight: Any, many: int = ROWS) -> list[int]:
+    """At most `many` rows whose group has something to compare: right and wrong ones by their share among such
     answers, each kind spread evenly over its ranks by the share of tokens without a push. The right ones come last.
     """
     own, pushed = batch.response_mask > 0, batch.advantage[:, 0] != 0
@@ -44,7 +44,7 @@ def typical(batch: Any, weight: Any) -> list[int]:
     kinds = [np.flatnonzero(pushed & ~right), np.flatnonzero(pushed & right)]
     if not pushed.any():
         return []
-    counts = written_sums.largest_remainders([len(kind) for kind in kinds], min(ROWS, int(pushed.sum())))
+    counts = written_sums.largest_remainders([len(kind) for kind in kinds], min(many, int(pushed.sum())))
     rows = []
     for kind, count in zip(kinds, counts):
         in_order = kind[np.argsort(silent[kind], kind="stable")]
@@ -74,14 +74,23 @@ def hushed(shown: Sequence[Answer]) -> Place | None:
     return next(reversed(wanted or places), None)
 
 
-def view(key: str, title: str, shown: Sequence[Answer], ringed: Place | None = None, words: str = "") -> scene.View:
-    """Six rows below their title; `ringed` is the (row, place) that is pointed at."""
+def view(
+    key: str, title: str, shown: Sequence[Answer], ringed: Place | None = None, words: str = "", legend: bool = False
+) -> scene.View:
+    """Up to six rows below their title; `ringed` is the (row, place) that is pointed at; `legend` names the tones."""
     rows = [[(sums.text(t), tone(p)) for t, p in zip(answer.tokens, answer.pushes)] for answer in shown]
     marks = [scene.word(title, (0, 0.55), "strong", key=f"{key}t")]
     for i in range(ROWS):
-        outcome = ("right" if shown[i].right else "wrong") if i < len(shown) else ""
-        role = "sum yes" if outcome == "right" else "sum no"
-        marks.append(scene.word(outcome, (0, TOP + i + 0.66), role, key=f"{key}v{i}"))
+        outcome = ("correct" if shown[i].right else "wrong") if i < len(shown) else ""
+        role = "sum yes" if outcome == "correct" else "sum no"
+        again = legend and 0 < i < len(shown) and shown[i].right == shown[i - 1].right
+        marks.append(scene.word("" if again else outcome, (0, TOP + i + 0.66), role, key=f"{key}v{i}"))
+    if legend:
+        marks += [
+            scene.word("pushed up,", (6.3, 0.55), "followed"),
+            scene.word("down", (9.3, 0.55), "against"),
+            scene.word("stronger tone: harder", (WIDE - 0.35, 0.55), "", "end"),
+        ]
     row, at = ringed or (0, 0)
     place = (FIRST + scene.WORD * at, TOP + row)
     after = at > T // 2

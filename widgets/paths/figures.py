@@ -59,7 +59,9 @@ def opening(name, second):
     setting, report = loaded(name)
     late = report.paths[EXPERIENCE].exposed
     words = f"{JOB.gpus} GPUs wait {late / 60:.0f} minutes" if late > LATE else ""
-    shown = dict(rows=steps.FEW, broken=(EXPERIENCE, words), ticks=lanes.quarters(UNTIL)[::2], now=second, steps=3)
+    shown = dict(
+        rows=steps.FEW, broken=(EXPERIENCE, words), ticks=lanes.quarters(UNTIL)[::2], now=second, steps=3, gap=36
+    )
     shown |= dict(alt=after(name, second))
     return [
         scene.scene(

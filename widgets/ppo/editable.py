@@ -11,7 +11,7 @@ from sim.worlds import modsum
 from widgets.frame.contract.exercises import Shown, Table
 from widgets.frame.drawing.marks import label, line, panel
 
-ID, NAMED = "rule", "A rule for tokens that moved"
+ID, NAMED = "rule", "A rule for tokens that have moved"
 BETTER = 0.002  # of the mean over four prompts: a smaller difference is none
 
 
@@ -67,14 +67,16 @@ def ours():
 def shown(called):
     right, stop, written, every = called
     rows = tuple((spelled(row), f"{rare_token.is_right(row):.0f}") for row in written)
-    table = Table("Eight answers after sixteen passes, wanted: a sum of 5, 12, 19, …", ("completion", "reward"), rows)
+    table = Table(
+        "Eight answers after sixteen passes; a sum of 5, 12, 19, … is correct", ("completion", "reward"), rows
+    )
     return Shown(said(right, stop, every), (table,), (by_pass(right),))
 
 
 def said(right, stop, every):
     """What became of the batch, beside ours, and because of what."""
     _, _, _, best = ours()
-    result = f"All four prompts together are right {100 * every:.1f} times in 100, with the clip {100 * best:.1f}."
+    result = f"The mean pass rate of the four prompts is {every:.3f}, compared with {best:.3f} with the clip."
     because = f"at a sum of 5 the policy now stops {100 * stop[-1]:.0f} times in 100"
     if right[-1] < 0.1:
         return f"The prompt is lost, because {because}. {result}"
@@ -91,8 +93,8 @@ def by_pass(right):
     x = np.arange(rare_token.PASSES + 1)
     plain = ours()[0]
     return panel(
-        "Right completions of the prompt",
-        "probability, exact, after each pass over the batch",
+        "Pass rate of the prompt",
+        "exact, after each pass over the batch",
         line(x, plain, "with the clip", 8, "reference"),
         line(x, right, "your rule", 1),
         label(rare_token.PASSES, float(plain[-1]) - 0.08, "with the clip", 8, "right", below=True),

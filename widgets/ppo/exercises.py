@@ -26,12 +26,12 @@ CHANGE = Change(
     "the clipped surrogate",
     (
         Exercise(
-            "Take the gradient from every token whose ratio is outside the range, whether it moved as wanted or not.",
+            "Remove the gradient of every token whose ratio is outside the range, whichever way it moved.",
             tuple((MOVED, sign * np.ones(3), 0.2, 0.2) for sign in (1, -1)),
             outside,
             (
-                "This is the clip without the min: a token that moved the wrong way too far cannot come back.",
-                "In removed, leave the two comparisons of the ratio and drop those of the advantage.",
+                "This is the clip without the min: a token that moved too far the wrong way is not pulled back.",
+                "In removed, keep the two comparisons of the ratio and delete those of the advantage.",
             ),
             (
                 "    return ((advantage > 0) & (ratio > 1 + eps_high)) | ((advantage < 0) & (ratio < 1 - eps_low))",
@@ -40,12 +40,12 @@ CHANGE = Change(
             surrogate.removed,
         ),
         Exercise(
-            "Make CISPO of it: the clipped ratio is a constant weight of the log-probability, and no token's gradient "
-            "is removed. Return the weighted advantage times logp, and its slope.",
+            "Turn it into CISPO: the clipped ratio becomes a constant weight of the log-probability, and no token "
+            "loses its gradient. Return the weighted advantage times logp, and its slope.",
             CALLS,
             cispo,
             (
-                "The clipped ratio stands there already, as inside. Held constant, it leaves logp alone to derive.",
+                "The clipped ratio is already there: it is called inside. If it is constant, only logp has a slope.",
                 "The slope of inside * advantage * logp, with inside held constant, is inside * advantage.",
             ),
             (
@@ -64,12 +64,12 @@ def reached(r, right, nats):
 
 CHALLENGES = (
     Challenge(
-        "Make 16 passes or more without a clip: worst run right 0.9 of the time or more, no update above 1 nat.",
+        "Make at least 16 passes without a clip: pass rate of the worst run at least 0.9, no update above 1 nat.",
         lambda k, r: k.passes >= 16 and not k.clip and reached(r, 0.9, 1.0),
         Knobs(passes=16, clip=False, learning_rate=2.0),
     ),
     Challenge(
-        "Let the worst run end right 0.93 of the time or more with no update above 0.05 nats.",
+        "Reach a pass rate of at least 0.93 in the worst run, with no update above 0.05 nats.",
         lambda k, r: reached(r, 0.93, 0.05),
         Knobs(learning_rate=5.0),
     ),

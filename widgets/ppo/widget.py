@@ -25,7 +25,7 @@ from widgets.frame.drawing.marks import bars, by_update, each_run, label, line, 
 from widgets.frame.drawing.small_figures import Played
 from widgets.frame.drawing.written import figures
 
-TITLE = "Six runs of PPO: what becomes of each prompt, and how far each update goes"
+TITLE = "Six runs of PPO: answers to the prompt with the lowest pass rate"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
 COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions a run"
 SOLVED, LOST = 0.5, 0.1  # a prompt is lost if at least half of its completions were right once, and now under a tenth
@@ -39,8 +39,8 @@ EVERY = 4  # updates between two pictures
 class Knobs:
     passes: int = ladder("Passes over each batch", 4, [1, 2, 4, 8, 16, 40])
     clip: bool = toggle("Clip", True)
-    eps_low: float = slider("Clip below", 0.2, low=0.05, high=1.0, step=0.05, symbol="ε_low")
-    eps_high: float = ladder("Clip above", 0.2, [0.05, 0.1, 0.2, 0.28, 0.5, 1.0, 2.0, 5.0], symbol="ε_high")
+    eps_low: float = slider("Lower clip range", 0.2, low=0.05, high=1.0, step=0.05, symbol="ε_low")
+    eps_high: float = ladder("Upper clip range", 0.2, [0.05, 0.1, 0.2, 0.28, 0.5, 1.0, 2.0, 5.0], symbol="ε_high")
     learning_rate: float = ladder("Learning rate", 20.0, [1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0])
     dual_clip: str = choice("Dual clip", "off", ["off", "1.5", "3"], symbol="c")
     critic: bool = toggle("Critic", True)
@@ -48,16 +48,16 @@ class Knobs:
 
 
 KNOB_GROUPS = {
-    "How far the clip lets a token go": ("eps_low", "eps_high", "dual_clip"),
+    "Range of the clip": ("eps_low", "eps_high", "dual_clip"),
     "The run": ("learning_rate", "critic", "seed"),
 }
 PRESETS = {
     "PPO, 4 passes": Knobs(),
     "1 pass": Knobs(passes=1),
-    "1 pass, twice the rate": Knobs(passes=1, learning_rate=40.0),
+    "1 pass, double rate": Knobs(passes=1, learning_rate=40.0),
     "16 passes": Knobs(passes=16),
     "16 passes, no clip": Knobs(passes=16, clip=False),
-    "DAPO's range": Knobs(eps_high=0.28),
+    "DAPO’s clip range": Knobs(eps_high=0.28),
 }
 
 
@@ -150,8 +150,8 @@ def figure(k, r):
     return [
         rows(r),
         by_update(
-            "How far each update went",
-            "KL of a completion, nats; thick: farthest of 6",
+            "KL of each update",
+            "nats per completion; thick: the largest of six runs",
             *curves(np.maximum(r.kl_step, 1e-5), np.max),  # a logarithmic axis has no 0
             updates=UPDATES,
             y_range=(1e-4, 100),
@@ -160,7 +160,7 @@ def figure(k, r):
         ),
         panel(
             "Ratios at the last pass",
-            "% of all tokens, logarithmic, 6 seeds",
+            "percent of tokens, logarithmic; six runs",
             bars(
                 LOG_RATIO_EDGES[:-1] / 2 + LOG_RATIO_EDGES[1:] / 2,
                 100 * r.log_ratios / r.log_ratios.sum(),
@@ -178,7 +178,7 @@ def figure(k, r):
         ),
         by_update(
             "Largest ratio in each update",
-            "over all passes" + ("; shaded: clip range" if k.clip else ", 6 seeds"),
+            "over all passes of six runs" + ("; shaded: clip range" if k.clip else ""),
             *curves(r.ratio_max, np.max),
             *([region(max(1 - low, 0.5), 1 + high, axis="y")] if k.clip else []),
             updates=UPDATES,
@@ -187,18 +187,18 @@ def figure(k, r):
             tab="Ratios",
         ),
         by_update(
-            "Right completions of each prompt",
-            "probability, exact; 4 prompts in each of 6 runs",
+            "Pass rate of each prompt",
+            "exact; four prompts in each of six runs",
             *every_prompt(r),
-            threshold(LOST, "lost, if it ends below", 0.0, outside=True),
+            threshold(LOST, "lost if it ends below", 0.0, outside=True),
             updates=UPDATES,
             tab="All prompts",
         ),
         by_update(
-            "Right completions",
-            "probability, exact, mean of 4 prompts",
+            "Pass rate of each run",
+            "exact, mean of four prompts",
             *curves(r.pass_rate.mean(axis=2), np.mean),
-            label(UPDATES, 0.02, "thick: mean of 6 runs", 1, "right"),
+            label(UPDATES, 0.02, "thick: mean of six runs", 1, "right"),
             updates=UPDATES,
             tab="All prompts",
         ),
@@ -211,12 +211,12 @@ def rows(r):
     rival = int(r.following[: modsum.EOS].argmax())
     return scene.scene(
         ANSWERS,
-        f"run {run + 1}: digits that add up to {target}, {target + 7}, …, then stop",
+        f"run {run + 1}: the digits should add up to {target}, {target + 7}, …, then a stop",
         answers.view("n", f"eight answers after update {r.updates}", r.written, prompt, legend=True),
-        [answers.next_token("m", f"At a sum of {target}", r.following, rival)],
+        [answers.next_token("m", f"Next token at a sum of {target}", r.following, rival)],
         tab="Training",
         front=True,
-        data=[bars(["1", "2", "3", "stop"], r.following, f"next at a sum of {target}")],
+        data=[bars(["1", "2", "3", "stop"], r.following, f"next token at a sum of {target}")],
     )
 
 
@@ -226,8 +226,8 @@ def curves(by_seed, combined):
     return [line(x, combined(by_seed, axis=0), combined.__name__), each_run(x, by_seed)]
 
 
-ANSWERS, WORST = "The prompt that does worst, in all six runs", "the worst at the end"
-RATIO = "ratio ρ, now over when sampled"
+ANSWERS, WORST = "The prompt with the lowest pass rate in the six runs", "the lowest at the end"
+RATIO = "ratio ρ: probability now over probability when sampled"
 RATIO_TICKS = dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"])
 
 
@@ -242,11 +242,11 @@ def every_prompt(r):
 def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Prompts lost, six runs", int(lost(r).sum()), f"of {r.pass_rate[:, -1].size}", modsum.exact, state),
-        Readout("Right, worst run", finals(r).min(), "", modsum.exact),
-        Readout("Largest KL of one update", r.kl_step.max(), "nats", modsum.exact_kl),
+        Readout("Prompts lost in six runs", int(lost(r).sum()), f"of {r.pass_rate[:, -1].size}", modsum.exact, state),
         Readout("Largest ratio of a token", r.ratio_max.max(), "", Trainer.step),
-        Readout("Gradients the clip removed", 100 * r.clip_fraction.mean(), "% of tokens", Algorithm.compute_loss),
+        Readout("Largest KL of one update", r.kl_step.max(), "nats", modsum.exact_kl),
+        Readout("Pass rate, worst run", finals(r).min(), "", modsum.exact),
+        Readout("Fraction of clipped tokens", 100 * r.clip_fraction.mean(), "%", Algorithm.compute_loss),
     ]
 
 
@@ -258,7 +258,7 @@ def lost(r):
 def watched(k, r):
     solved = r.pass_rate.max(axis=1) >= SOLVED
     return Gauge(
-        "The worst prompt once solved, right",
+        "Lowest pass rate of a prompt once solved",
         r.pass_rate[:, -1].min(where=solved, initial=1.0),
         LOST,
         below=True,
@@ -268,14 +268,14 @@ def watched(k, r):
 
 def holds(k, r):
     far = r.kl_step.max()
-    free = ", which cost these runs nothing" if far > 1 else ""
+    free = ", which did these runs no harm" if far > 1 else ""
 
     def as_good_as_default():
         return finals(r).mean() > finals(end(run, Knobs(seed=k.seed))).mean() - 0.05
 
     return Said(
-        f"No prompt is lost: the worst run ends at {finals(r).min():.2f}, and the farthest update went {figures(far)} "
-        f"nats{free}.",
+        f"No prompt is lost. The worst run ends with a pass rate of {finals(r).min():.2f}, and the farthest update "
+        f"went {figures(far)} nats{free}.",
         {
             "none": lambda: r.updates < UPDATES or not forgotten(r),
             "nothing": lambda: r.updates < UPDATES or not free or as_good_as_default(),
@@ -294,8 +294,8 @@ def worse(k, r):
     if low > usual - BEHIND:
         return None
     return Said(
-        f"The worst run is right {low:.2f} of the time after {UPDATES} updates, by default {usual:.2f}. No prompt that "
-        "was solved is lost.",
+        f"After {UPDATES} updates the worst run has a pass rate of {low:.2f}, compared with {usual:.2f} by default. No "
+        "prompt that was solved is lost.",
         {
             "none": lambda: not forgotten(r),
             "the default does better": lambda: min(rates[-1].mean() for rates in default.pass_rate) > low + 0.01,
@@ -317,10 +317,10 @@ def broken(k, r):
     if not gone(r):
         return None
     many = lost(r).any(axis=1).sum()
-    end_of = "ends without a prompt it" if many == 1 else "end without a prompt they"
+    they = "it" if many == 1 else "they"
     blamed = cause(k)
     why = Said(
-        f"{reason(k, blamed)}: {many} of {SEEDS} runs {end_of} could solve.",
+        f"{many} of {SEEDS} runs lost a prompt that {they} had solved. {reason(k, blamed)}",
         {
             "so many": lambda: len(forgotten(r)) == many,
             "undoing it mends": lambda: not forgotten(end(run, replace(k, **undone(k)[blamed]))),
@@ -343,14 +343,14 @@ def fallen(r):
 
 
 def seen_at(k, r, cause):
-    return At(ANSWERS, None, None, f"solved, then lost: update {fallen(r)[1]}")
+    return At(ANSWERS, None, None, f"solved, then lost at update {fallen(r)[1]}")
 
 
 LONG, RARE, WIDE, MANY = (
     "steps that are too long",
-    "a rare token eats a prompt",
-    "a clip too wide to act",
-    "many steps that are too long",
+    "a rare token that takes over",
+    "a clip that is too wide",
+    "several steps that are too long",
 )
 
 
@@ -371,13 +371,14 @@ def undone(k):
 
 def reason(k, cause):
     if cause == RARE:
-        return f"{k.passes} passes, and nothing that takes the gradient from a token that has already moved"
+        return f"In {k.passes} passes, nothing stopped the push on a token that had already moved."
     if cause == WIDE:
         return (
-            f"{k.passes} passes, and a clip that lets a token move from {max(1 - k.eps_low, 0):g} to "
-            f"{1 + k.eps_high:g} times its probability first"
+            f"In {k.passes} passes, the clip let a token move from {max(1 - k.eps_low, 0):g} to {1 + k.eps_high:g} "
+            "times its probability before it stopped the push."
         )
-    return f"Steps at learning rate {k.learning_rate:g}"
+    steps = "the one step on each batch was" if k.passes == 1 else f"the {k.passes} steps on each batch were"
+    return f"At a learning rate of {k.learning_rate:g}, {steps} too long."
 
 
 def fix(k):
@@ -393,14 +394,16 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "Sixteen passes over each batch, the clip on at ε = 0.2. How large does the largest ratio get?",
-    ("at most 1.2", "about 1.3", "above 3"),
+    "With sixteen passes over each batch and the clip at ε = 0.2, how large does the largest ratio become?",
+    ("at most 1.2", "about 2", "above 3"),
     Knobs(passes=16),
     2,
-    lambda k, r: f"It is {r.ratio_max.max():.2f}, and the farthest update still goes only {r.kl_step.max():.3f} nats.",
+    lambda k, r: (
+        f"The largest ratio is {r.ratio_max.max():.2f}, but no update goes farther than {r.kl_step.max():.3f} nats."
+    ),
     "Largest ratio of a token",
 )
 DARE = "Can you make a run lose a prompt?"
 
 
-OPENING = Played(Knobs(passes=16), Knobs(passes=16, clip=False), "opening")
+OPENING = Played(Knobs(passes=16), Knobs(passes=16, clip=False), "opening", ("with the clip", "without it"))

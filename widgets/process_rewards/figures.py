@@ -10,7 +10,7 @@ from sim.estimators import step_labels
 from sim.estimators.step_labels import ANY, PEOPLE, SHARE
 from sim.experiments import step_rewards, step_scorer
 from sim.experiments.step_rewards import PROGRESS, SUM, UPDATES, H
-from sim.words import counted, plural
+from sim.words import counted
 from sim.worlds import step_chain
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.drawing import scene, sums
@@ -42,23 +42,17 @@ def opening(setting, moment):
         scene.scene(
             "Eight chains of a batch",
             step_rows.LEGEND,
-            step_rows.view("b", f"after {moment} updates", update.batch, rows, ringed, "no stop"),
-            [sums.one_share("m", f"100 after {moment} updates", solved, "solved")],
+            step_rows.view("b", "eight chains", update.batch, rows, ringed, "no stop in any", True),
+            [sums.one_share("m", "a hundred chains", solved, "solved")],
         )
     ]
-
-
-def told(setting, moment):
-    update, solved = followed(setting)[moment]
-    are = plural(sums.count(solved), "is", "are")
-    return f"{sums.count(solved)} of 100 chains {are} solved, and the reward of a chain is {update.reward:.1f}."
 
 
 OPENING = Figure(
     opening,
     step_rewards.train,
     Handle("Run", SETTINGS, start=1),
-    told,
+    None,
     Time(
         "Update",
         MOMENTS,
@@ -66,7 +60,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment in (0, 10, 40, 120, 220, 400)},
         strip=Strip(
-            "Reward of a chain",
+            "Reward per chain",
             lambda: [[followed(setting)[moment][0].reward / H for moment in MOMENTS] for setting in SETTINGS],
             lambda setting, moment: f"{followed(setting)[moment][0].reward:.1f}",
         ),

@@ -59,15 +59,24 @@ def endless(batch: Any, rows: list[int]) -> int | None:
     return unstopped[-1] if unstopped else None
 
 
-def view(key: str, title: str, batch: Any, rows: list[int], ringed: int | None = None, words: str = "") -> scene.View:
-    """The chains below their title; `ringed` is the row at whose last square `words` are said."""
+def view(
+    key: str, title: str, batch: Any, rows: list[int], ringed: int | None = None, words: str = "", legend: bool = False
+) -> scene.View:
+    """The chains below their title; `ringed` is the row at whose last square `words` are said, for all that have no
+    stop; `legend` says what squares are.
+    """
     marks = [scene.word(title, (0, 0.55), "strong", key=f"{key}t"), scene.wall((WALL, 0.9), ROWS + 0.3)]
     marks.append(scene.word(f"{H} places", (WALL, 0.55), "", "end"))
+    if legend:
+        marks += [
+            scene.word("1 to 4: work", (4.1, 0.55), "", "start"),
+            scene.word("filler", (8.9, 0.55), "against", "middle"),
+        ]
     for i, row in enumerate(rows):
         outcome = verdict(batch, row)
         marks.append(
             scene.word(
-                "" if i == ringed else outcome,
+                "" if i == ringed or (ringed is not None and outcome == "no stop") else outcome,
                 (WALL + 0.3, TOP + i + 0.66),
                 "sum yes" if outcome == "solved" else "sum no",
                 key=f"{key}v{i}",

@@ -76,12 +76,8 @@ def opening(setting, moment):
 
 def told(setting, moment):
     built, rounds = patched(setting)
-    this = rounds[moment - 1]
-    solved, second = redteam.solved(this)[-1], redteam.heldout(this, built.shared)[-1]
-    return (
-        f"Round {moment}: {int((this.open & ~this.closed).sum())} holes are open after it. "
-        f"Solved {solved:.2f}; the second verifier says {second:.2f}."
-    )
+    second = redteam.heldout(rounds[moment - 1], built.shared)[-1]
+    return f"The second verifier accepts {100 * second:.0f} of 100 completions."
 
 
 OPENING = Figure(
@@ -96,9 +92,9 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment in (1, 3, 6, 9, 12)},
         strip=Strip(
-            "Solved",
+            "Solved, of 100",
             lambda: [[float(redteam.solved(this)[-1]) for this in patched(setting)[1]] for setting in SETTINGS],
-            lambda setting, moment: f"{redteam.solved(patched(setting)[1][moment - 1])[-1]:.2f}",
+            lambda setting, moment: f"{100 * redteam.solved(patched(setting)[1][moment - 1])[-1]:.0f}",
         ),
         milliseconds=900,
         holds={0: 1800},

@@ -13,9 +13,10 @@ CLASSES = ("spec", "parser", "tampering", "leak", "judge", "selection")  # where
 HONEST, LAZY, FIRST, UNREAD = 0, 1, 2, 8  # piles: the classes follow, and what an audit does not read
 ROLES = ("followed", "rest", *["against"] * len(CLASSES), "off")
 LEFT, RIGHT = 8, 22  # dots beside each other
-NAMES, WALL, APART = 4.1, 7.8, 1.9  # in squares: the names, the first hole, from hole to hole
-ROW, TOP, PILE = 1.5, 1.65, 14.9  # from class to class, the middle of the first, where its dots begin
-WIDE, HIGH = 25.1, 10.3
+NAMES, WALL, APART = 4.6, 8.9, 1.9  # in squares: the names, the first hole, from hole to hole
+ROW, TOP, PILE = 1.5, 2.8, 16.2  # from class to class, the middle of the first, where its dots begin
+SECOND = 3.4  # row where the lazy ones stand, below as many honest ones as there can be
+WIDE, HIGH = 26.4, 12.1
 Hole = tuple[str, bool, int]  # as scene.holes takes it, with the completions that came through
 
 
@@ -49,7 +50,7 @@ def view(
 ) -> scene.View:
     """24 holes, the pile of each of 64 dots, and `words` at the hole that is ringed. `says` is what is drawn."""
     at = [place(hole) for hole in range(len(holes))]
-    honest, lazy = ((0.0, named(c) + 0.3) for c in (0, 3))
+    honest, lazy = ((0.0, named(c) + 0.3) for c in (0, SECOND))
     piled = [honest, lazy, *((PILE, TOP + ROW * c - 1.5 * DOT) for c in range(len(CLASSES))), lazy]
     return scene.view(
         key,
@@ -65,13 +66,17 @@ def view(
 
 def headings(key: str, piles: Sequence[int]) -> Iterator[scene.Mark]:
     yield scene.word("no hole", (0, 0.6), "head")
+    yield scene.word("holes, and how often used", (NAMES, 0.6), "head")
+    yield scene.word(f"{DOTS} completions", (PILE, 0.6), "head")
+    yield scene.word("struck out: found", (NAMES, HIGH - 0.4), "head")
+    yield scene.word("double: in both verifiers", (PILE, HIGH - 0.4), "head")
     yield scene.word(f"honest {piles.count(HONEST)}", (0, named(0)), "strong", key=f"{key}a")
-    yield scene.word(f"lazy {piles.count(LAZY)}", (0, named(3)), "strong", key=f"{key}b")
+    yield scene.word(f"lazy {piles.count(LAZY)}", (0, named(SECOND)), "strong", key=f"{key}b")
     for c, name in enumerate(CLASSES):
         yield scene.word(name, (NAMES, named(c)))
 
 
-def named(row: int) -> float:
+def named(row: float) -> float:
     """Where the name of a row stands, in squares from above."""
     return TOP + ROW * row + 0.18
 

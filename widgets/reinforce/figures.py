@@ -20,8 +20,8 @@ NAMES = ("1", "2", "3", "stop")
 GROUP = running_batch.RIGHT[None]
 WEIGHTS = {
     "R": running_batch.RIGHT,
-    "less the group's mean": group_baselines.less_mean(GROUP)[0],
-    "less the others'": group_baselines.leave_one_out(GROUP)[0],
+    "minus the group's mean": group_baselines.less_mean(GROUP)[0],
+    "minus the others'": group_baselines.leave_one_out(GROUP)[0],
 }
 
 

@@ -40,9 +40,11 @@ def view(
     clouds: Sequence[tuple[float, float]] = (),
     spots: Sequence[tuple[float, float, str]] = (),
     own: bool = False,
+    named: str = "",
 ) -> scene.View:
     """`arrows` (length, quality) are directions from the start; `clouds` and `spots` (length, quality[, role]) are
-    policies, drawn as rings or as points; `own` adds the direction in which people's liking rises at the start.
+    policies, drawn as rings or as points; `own` adds the direction in which people's liking rises at the start;
+    `named` names the first cloud.
     """
     marks = [
         scene.outline(liked()),
@@ -50,10 +52,13 @@ def view(
         scene.word("longer →", (WIDE, TALL - 0.15), "head", "end"),
         scene.word("people like", (place(3.85, 0)[0], HEAD + 0.6)),
         scene.word("these", (place(3.85, 0)[0], HEAD + 1.25)),
-        scene.word("the start", (place(0, -HALF)[0], place(0, -HALF)[1] + 0.6), "", "middle"),
+        scene.word("start", (place(0, -HALF)[0], place(0, -HALF)[1] + 0.6), "", "middle"),
         scene.oval(f"{key}start", place(0, 0), SCALE * HALF, "rest"),
     ]
     marks += [scene.oval(f"{key}c{i}", place(*cloud), SCALE * HALF, "followed") for i, cloud in enumerate(clouds)]
+    if clouds:
+        marks.append(name_of_cloud(f"{key}cw", clouds[0], arrows, named))
+        marks.append(scene.word("arrows: reward models", (WIDE, place(0, -HALF)[1] - 0.35), "", "end"))
     for i, (length, quality) in enumerate(arrows):
         marks.append(scene.needle(f"{key}n{i}", place(0, 0), turned(length, quality), SCALE * REACH, "followed"))
     if own:
@@ -62,6 +67,14 @@ def view(
         marks.append(scene.word("people’s own", (across + 0.2, down - 0.3), "against"))
     marks += [scene.oval(f"{key}p{i}", place(*spot[:2]), 0.2, spot[2], True) for i, spot in enumerate(spots)]
     return scene.view(key, WIDE, TALL, alt, *marks)
+
+
+def name_of_cloud(key: str, cloud: tuple[float, float], arrows: Sequence[tuple[float, float]], text: str) -> scene.Mark:
+    """Above the ring of a policy, or at its left where the arrows that it follows are steep."""
+    x, y = place(*cloud)
+    steep = any(quality > 2 * length for length, quality in arrows)
+    at = (x - SCALE * HALF - 0.2, y + 0.2) if steep else (x, y - SCALE * HALF - 0.3)
+    return scene.word(text, at, "followed", "end" if steep else "middle", key)
 
 
 def turned(length: float, quality: float) -> float:
@@ -77,10 +90,10 @@ def typical(key: str, tokens: float, ringed: bool, words: str) -> list[scene.Mar
     """A typical completion as a bar as long as it is, below that of the start; `words` stand at its ring."""
     long = ROW * min(tokens, TOKENS) / TOKENS
     return [
-        scene.word("a typical completion of the start: 40 tokens", (0, 0.75), "head"),
+        scene.word("typical answer, at first: 40 tokens", (0, 0.75), "head"),
         scene.bar(f"{key}b", (0, 1.05), ROW * 40 / TOKENS, "given", 0.5),
-        scene.word("and of the policy:", (0, 2.55), "head"),
-        scene.word(f"{tokens:.0f} tokens", (4.7, 2.55), "strong", key=f"{key}w"),
+        scene.word("now:", (0, 2.55), "head"),
+        scene.word(f"{tokens:.0f} tokens", (1.7, 2.55), "strong", key=f"{key}w"),
         scene.bar(f"{key}n", (0, 2.95), long, "written", 0.5),
         scene.ring(f"{key}r", (0, 2.9), words, ringed, (long, 0.6)),
     ]

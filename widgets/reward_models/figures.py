@@ -51,35 +51,29 @@ def opening(setting, nats):
         scene.scene(
             "A policy on its way from the start",
             completion_map.LEGEND,
-            completion_map.view("m", alt, arrows, clouds=[(length, quality)]),
+            completion_map.view("m", alt, arrows, clouds=[(length, quality)], named="policy" if nats else ""),
             scene.view(
                 "t",
                 completion_map.BESIDE,
-                11.2,
+                10.4,
                 f"A typical completion has {40 * 2 ** (length / 2):.0f} tokens, one of the start 40; people prefer it "
                 f"in {100 * wins:.0f} of 100 comparisons with the start.",
                 *completion_map.typical("t", 40 * 2 ** (length / 2), wins < 0.495, "all five models like this"),
-                scene.word("a hundred comparisons with the start: it is preferred in", (0, 5.6), "head"),
+                scene.word("people prefer the policy, of 100", (0, 5.6), "head"),
                 scene.hundred("wd", [("followed", wins), ("rest", 1 - wins)], (0, 5.95), 20),
                 scene.word(f"{100 * wins:.0f}", (9.9, 7.6), "count", key="wn"),
-                scene.word("the reward that it is trained for:", (0, 9.9), "head"),
-                scene.word(f"{outcome.proxy:+.1f} nats".replace("-", "−"), (8.3, 9.9), "strong", key="wr"),
+                scene.word("reward:", (0, 9.5), "head"),
+                scene.word(f"{outcome.proxy:+.1f} nats".replace("-", "−"), (2.5, 9.5), "strong", key="wr"),
             ),
         )
     ]
-
-
-def told(setting, nats):
-    outcome, _ = went(setting, nats)
-    preferred = f"{counted(nats, 'nat')} away people prefer it in {100 * outcome.wins:.0f} of 100 comparisons"
-    return f"{preferred}; the reward that it is trained for is {outcome.proxy:.1f}."
 
 
 OPENING = Figure(
     opening,
     many_reward_models.run,
     Handle("Run", SETTINGS, start=1),
-    told,
+    None,
     Time(
         "Distance",
         MOMENTS,
@@ -87,7 +81,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(i) for i in MOMENTS if i % 2 == 0},
         strip=Strip(
-            "Preferred to the start, of 100",
+            "Preferred, of 100",
             lambda: [[went(setting, nats)[0].wins for nats in MOMENTS] for setting in SETTINGS],
             lambda setting, nats: f"{100 * went(setting, nats)[0].wins:.0f}",
         ),

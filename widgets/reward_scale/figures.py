@@ -56,12 +56,15 @@ def opening(setting, moment):
             trays.WHAT,
             trays.view(
                 "b",
-                f"After {moment} updates {right.sum():.0f} of {right.size} answers {are} right.",
+                f"After {moment} updates, {right.sum():.0f} of {right.size} answers {are} correct.",
                 trays.by_source(GROUPS),
                 trays.sums(update.batch.example[::K]),
                 A,
                 right,
-                (update.loud, "pushed hardest by far") if alone else None,
+                (update.loud, "pushed hardest" if right.ravel()[update.loud] else "wrong, pushed hardest")
+                if alone
+                else None,
+                last=True,
             ),
         )
     ]
@@ -70,10 +73,7 @@ def opening(setting, moment):
 def told(setting, moment):
     update = batch_of(setting, moment)
     many = int(update.batch.accuracy.sum())
-    return (
-        f"{many} of this batch's 128 answers are right, with a mean advantage of {trays.pushed(update.wanted)}; the "
-        f"model as a whole gets {answers.hundredths(rate(setting, moment))} of 100."
-    )
+    return f"The {many} correct answers of this batch have a mean advantage of {trays.pushed(update.wanted)}."
 
 
 OPENING = Figure(
@@ -88,7 +88,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment % 20 == 0},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[rate(setting, moment) for moment in MOMENTS] for setting in SETTINGS],
             lambda setting, moment: answers.hundredths(rate(setting, moment)),
         ),

@@ -17,13 +17,13 @@ CHANGE = Change(
     "the list",
     (
         Exercise(
-            "Set the taste to 0.75, which breaks. Then write a ninth principle, that the plainer answer is better: let "
-            "the list pay −0.5 for style. That leaves 0.25 of the taste.",
+            "Set the taste to 0.75, so that the run breaks. Then add a ninth principle, that the plainer answer is "
+            "better: let the list add −0.5 for each unit of style. This leaves 0.25 of the taste.",
             ((8,), (2,), (5,)),
             with_a_ninth,
             (
-                "What the list pays for the principles stays as it is: one number is to be changed.",
-                "It is the one in the line that begins with style =.",
+                "Leave the weights of the eight principles as they are and change one number.",
+                "The number stands in the line that begins with style =.",
             ),
             ("    style = 0.0  # what the list pays for style", "    style = -0.5  # what the list pays for style"),
         ),
@@ -32,12 +32,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "A taste of 0.5, pairs as they come: let the judge's policy win 90 of 100 comparisons with the start.",
+        "Keep a taste of 0.5 and pairs as they come. Let the judge's policy win 90 of 100 comparisons.",
         lambda k, r: done(r) and k.taste == 0.5 and k.pairs == AS_THEY_COME and won(k, r)[1] >= 0.9,
         Knobs(taste=0.5, kl=8.0),
     ),
     Challenge(
-        "A judge that is right less often than people: let its policy win 93.5 of 100 at a distance of 4 nats.",
+        "Make a judge that labels fewer pairs correctly than people. Let its policy win 93.5 of 100 at 4 nats.",
         lambda k, r: (
             done(r)
             and k.kl == 4

@@ -8,25 +8,24 @@ import numpy as np
 
 from sim.estimators import judging
 from sim.experiments import feedback
-from sim.words import counted
-from sim.worlds.judged_pairs import PRINCIPLES, Judge
+from sim.words import counted, plural
+from sim.worlds.judged_pairs import FLIP, PRINCIPLES, Judge
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.marks import dots, label, line, panel
-from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.small_figures import Figure, Handle
 from widgets.rlaif import judged
 
-KL, SEED = 4.0, 0
+KL, SEED, LABELS = 4.0, 0, 1000
 
-# ── the opening: people and a judge, thirty labels of each and more ──
-SETTINGS = ("mild taste for style", "strong taste for style")
+# ── the opening: people and a judge, and what their policies write ──
+SETTINGS = ("mild taste", "strong taste")
 TASTE = {SETTINGS[0]: 0.25, SETTINGS[1]: 0.75}
-DRAWN = 48  # seed of the pairs and labels in the picture
-ACROSS = 5
+BEHIND = 0.1  # of wins, from which on the picture points at the judge's errors
 
 
 @cache
 def run(taste):
-    *_, look = feedback.run(Judge(taste), KL, False, 0.15, SEED)
+    *_, look = feedback.run(Judge(taste), KL, False, FLIP, SEED)
     return look
 
 
@@ -40,85 +39,62 @@ def of_people():
     return feedback.errors_of_people()
 
 
-def wins(setting, labels):
+def wins(setting, labels=LABELS):
     """(of people's policy, of the judge's)."""
     look, at = run(TASTE[setting]), feedback.SIZES.index(labels)
     return float(look.people[:, at].mean()), float(look.judge[:, at].mean())
+
+
+def writes(setting):
+    """(2, 2) quality and style of the answers of both policies."""
+    look, at = run(TASTE[setting]), feedback.SIZES.index(LABELS)
+    return np.array([each[:, at].mean(axis=0) for each in (look.people_writes, look.judge_writes)])
 
 
 def of_100(share):
     return f"{100 * share:.0f} of 100"
 
 
-def opening(setting, labels):
-    pairs, taste, pairs_a_quarter = judged.shown(ACROSS, DRAWN), TASTE[setting], feedback.SIZES.index(labels) + 1
-    both = (
-        ("people", judged.by_people(pairs, DRAWN), of_people()),
-        ("the judge", judged.by_judge(pairs, DRAWN, Judge(taste)), asked(taste)),
-    )
-    won, views = wins(setting, labels), []
-    gap = won[0] - won[1]
-    for (name, right, errors), share in zip(both, won):
-        ringed = "most of its errors" if name == "the judge" and gap > 0.1 else ""
-        below = (f"right on {of_100(errors.agreement)} pairs", f"the policy wins {of_100(share)}")
-        views.append(judged.quarters(name[-2:], name, pairs, right, pairs_a_quarter, ACROSS, below, ring=ringed))
-    return [scene.scene("Who called the better answer better", judged.LEGEND, *views)]
+def opening(setting):
+    judge, won, wrong = Judge(TASTE[setting]), wins(setting), asked(TASTE[setting])
+    ring = judged.favoring(wrong) if won[0] - won[1] > BEHIND else ("", "")
+    both = judged.labelers((of_people(), wrong), judged.chances(judge), writes(setting), won, ring)
+    title = "Wrong choices of people and of an AI judge, and what a policy learns from them"
+    return [scene.scene(title, "", judged.view("o", both, (4, 6), 4))]
 
 
-def told(setting, labels):
-    people, judge = wins(setting, labels)
-    return (
-        f"After {labels:,} labels of each, the policy wins against the start: people's {of_100(people)}, the judge's "
-        f"{of_100(judge)}."
-    )
-
-
-OPENING = Figure(
-    opening,
-    feedback.run,
-    Handle("Run", SETTINGS, start=1),
-    told,
-    Time(
-        "Labels of each",
-        feedback.SIZES,
-        tuple(f"{n:,} labels of each" for n in feedback.SIZES),
-        start=len(feedback.SIZES) - 1,
-        ticks={i: f"{n:,}" for i, n in enumerate(feedback.SIZES)},
-        strip=Strip(
-            "The judge's policy wins, from 50 to 100",
-            lambda: [[2 * wins(setting, n)[1] - 1 for n in feedback.SIZES] for setting in SETTINGS],
-            lambda setting, n: f"{100 * wins(setting, n)[1]:.0f}",
-        ),
-        milliseconds=1100,
-    ),
-    stills=((0, 4), (1, 1), (1, 4)),
-)
+OPENING = Figure(opening, feedback.run, Handle("The judge has a", SETTINGS, start=1, words=SETTINGS), stills=((0, 0),))
 
 # ── whose errors lie where ──
-WHO = ("people", "taste 0", "taste 0.5", "taste 0.75", "taste 2")
-BIAS = dict(zip(WHO[1:], (0.0, 0.5, 0.75, 2.0)))
-MANY, IN_A_ROW, MANY_DRAWN = 12, 6, 1872
+WHO = ("people", "taste 0", "taste 0.25", "taste 0.75", "taste 2")
+BIAS = dict(zip(WHO[1:], (0.0, 0.25, 0.75, 2.0)))
+QUARTERS = ("far plainer", "plainer", "more styled", "far more styled")
 
 
 def labeler(who):
-    """(the errors on fresh pairs, whether each pair in the picture is called right)."""
-    pairs = judged.shown(MANY, MANY_DRAWN)
-    if who == WHO[0]:
-        return of_people(), judged.by_people(pairs, MANY_DRAWN)
-    return asked(BIAS[who]), judged.by_judge(pairs, MANY_DRAWN, Judge(BIAS[who]))
+    return of_people() if who == WHO[0] else asked(BIAS[who])
 
 
 def errors(who):
-    exact, right = labeler(who)
-    beside = [f"{of_100(share)} wrong" for share in exact.wrong]
-    view = judged.quarters("e", "48 pairs", judged.shown(MANY, MANY_DRAWN), right, MANY, IN_A_ROW, beside=beside)
-    return [scene.scene("Forty-eight pairs, judged", judged.LEGEND, view)]
+    views = []
+    for i, (name, wrong) in enumerate(zip(QUARTERS, labeler(who).wrong)):
+        views.append(
+            scene.view(
+                f"e{i}",
+                5.2,
+                6.6,
+                f"Where the worse answer is {name}, {of_100(wrong)} labels are wrong.",
+                scene.word(name, (0, 0.55), "strong"),
+                scene.hundred(f"e{i}d", [("against", wrong), ("rest", 1 - wrong)], (0, 0.95)),
+                scene.word(of_100(wrong), (0, 6.3), "", key=f"e{i}n"),
+            )
+        )
+    return [scene.scene("Wrong labels, by the style of the worse answer", "[against] wrong, of 100 pairs", *views)]
 
 
 def errors_said(who):
-    exact, _ = labeler(who)
-    name = "People are" if who == WHO[0] else f"A judge of {who} is"
-    return f"{name} right on {of_100(exact.agreement)} pairs in all."
+    name = "People label" if who == WHO[0] else f"A judge with a {who.replace(' ', ' of ')} labels"
+    return f"{name} {of_100(labeler(who).agreement)} pairs correctly."
 
 
 # ── what a list leaves out ──
@@ -136,14 +112,14 @@ def listed(m):
     other_lists = np.concatenate([[*by_distance(n), np.nan] for n in range(1, PRINCIPLES + 1)])
     return [
         panel(
-            "Wins over the start, by distance from it",
-            "of 100 comparisons; [s8] even; dotted: other lists; taste 0.5, endless labels",
+            "Wins of the judge's policy, by KL after training",
+            "of 100 comparisons; taste 0.5, endless labels; dotted: longer and shorter lists",
             line(np.tile([*FAR, np.nan], PRINCIPLES), 100 * other_lists, "other lists", 8, "other"),
-            line(FAR, 100 * np.array(wins), f"{m} listed", 1),
-            line([0, 16], [50, 50], "its start", 8, "reference"),
+            line(FAR, 100 * np.array(wins), counted(m, "principle"), 1),
+            line([0, 16], [50, 50], "no better than before training", 8, "reference"),
             dots([FAR[int(np.argmax(wins))]], [100 * max(wins)], "the best", 1, "here"),
             label(16, min(100 * wins[-1] + 10, 98), f"{100 * style:.0f} % style", 1, "right"),
-            x="KL from the start, nats",
+            x="KL from the policy before training, nats",
             x_range=(0, 16),
             y_range=(0, 105),
         )
@@ -153,10 +129,11 @@ def listed(m):
 def listed_said(m):
     wins = by_distance(m)
     top = int(np.argmax(wins))
-    many = counted(m, "principle")
+    with_so_many = f"With {counted(m, 'principle')} on the list, wins"
     if top == len(FAR) - 1:
-        return f"{many} listed: wins rise to {100 * wins[-1]:.0f} of 100 at 16 nats."
-    return f"{many} listed: wins peak at {100 * wins[top]:.0f} of 100, and are {100 * wins[-1]:.0f} at 16 nats."
+        return f"{with_so_many} rise to {100 * wins[-1]:.0f} of 100 at 16 nats."
+    peak = f"reach {100 * wins[top]:.0f} of 100 at {counted(round(FAR[top]), 'nat')}"
+    return f"{with_so_many} {peak} and fall to {100 * wins[-1]:.0f} at 16 nats."
 
 
 # ── drafts that are revised ──
@@ -173,7 +150,7 @@ def revised(start):
     return [
         panel(
             "Harmful drafts, by rounds of critique and revision",
-            "of 100, logarithmic; dotted: where both end",
+            "of 100, logarithmic axis; dotted: the fraction that both approach",
             line(range(ROUNDS + 1), shares, start, 1),
             dots(range(ROUNDS + 1), shares, start, 1),
             line([0, ROUNDS], [ends] * 2, "the end", 8, "exact"),
@@ -189,7 +166,10 @@ def revised(start):
 
 def revised_said(start):
     shares = harmful(start)
-    return f"From {shares[0]:.0f} of 100 to {shares[1]:.1f} after one round and {shares[-1]:.1f} after six."
+    return (
+        f"Of 100 drafts, {shares[0]:.0f} {plural(round(shares[0]), 'is', 'are')} harmful at first, {shares[1]:.1f} "
+        f"after one round and {shares[-1]:.1f} after six."
+    )
 
 
 FIGURES = {

@@ -21,45 +21,44 @@ from widgets.frame.drawing.marks import band, bars, dots, label, line, panel
 from widgets.frame.drawing.small_figures import Played
 from widgets.rlaif import judged
 
-TITLE = "Two policies, one taught by people's labels and one by a judge's"
-COST = "the mean of six draws of pairs and labels"
+TITLE = "Two policies, one trained on people's labels and one on a judge's"
+COST = "six draws of pairs and labels"
 
 AS_THEY_COME, ALIKE = "as they come", "alike in style"
-BOTH, ONE = "both orders", "one order, drawn"
+BOTH, ONE = "both orders", "one random order"
 FIRST = 3.0  # nats that the judge pays for being read first
 BEHIND, CLOSE = 0.1, 0.05  # of the wins of people's policy: where it breaks, and where a word is said
-PAIRS, DRAWN = 3, 468  # pairs of each quarter in the picture, and the seed of them and of their labels
 BELOW = "judge < people - 10"
 FILLED = 0.05  # a share of style that a longer list would take away, and that is worth a word
 
 
 @dataclass(frozen=True)
 class Knobs:
-    taste: float = slider("Taste for style", 0.25, low=0.0, high=2.5, step=0.25, symbol="c")
+    taste: float = slider("Judge's taste for style", 0.25, low=0.0, high=2.5, step=0.25, symbol="c")
     listed: int = slider("Principles on the list", 8, low=1, high=8, step=1)
-    labels: int = ladder("Labels of each", 1000, list(feedback.SIZES))
-    pairs: str = choice("Pairs", AS_THEY_COME, [AS_THEY_COME, ALIKE])
-    kl: float = ladder("Distance from the start", 4.0, [1.0, 2.0, 4.0, 8.0, 16.0], unit="nats")
-    noise: float = slider("Noise of a vote", 1.0, low=0.0, high=3.0, step=0.5)
-    K: int = ladder("Votes on a pair", 1, [1, 3, 5, 9])
-    order: str = choice("Asked in", BOTH, [BOTH, ONE])
-    flip: float = slider("People's labels turned round", 0.15, low=0.0, high=0.4, step=0.05)
+    labels: int = ladder("Labels from each labeler", 1000, list(feedback.SIZES))
+    pairs: str = choice("Pairs to label", AS_THEY_COME, [AS_THEY_COME, ALIKE])
+    kl: float = ladder("KL after training", 4.0, [1.0, 2.0, 4.0, 8.0, 16.0], unit="nats")
+    noise: float = slider("Noise in each vote", 1.0, low=0.0, high=3.0, step=0.5)
+    K: int = ladder("Votes per pair", 1, [1, 3, 5, 9])
+    order: str = choice("Judge reads a pair in", BOTH, [BOTH, ONE])
+    flip: float = slider("Fraction of people's labels flipped", 0.15, low=0.0, high=0.4, step=0.05)
     seed: int = slider("Seed", 0, low=0, high=30, step=1)
 
 
 LEAD = ("taste", "listed")
 KNOB_GROUPS = {
-    "The labels": ("labels", "pairs", "kl"),
+    "Labels and training": ("labels", "pairs", "kl"),
     "The judge": ("noise", "K", "order"),
-    "The run": ("flip", "seed"),
+    "People": ("flip", "seed"),
 }
 PRESETS = {
-    "A small taste": Knobs(),
-    "A taste": Knobs(taste=0.75),
-    "Eight times the taste": Knobs(taste=2.0),
-    "A short list": Knobs(taste=0.5, listed=2, kl=8.0),
+    "Mild taste": Knobs(),
+    "Strong taste": Knobs(taste=0.75),
+    "Extreme taste": Knobs(taste=2.0),
+    "Short list": Knobs(taste=0.5, listed=2, kl=8.0),
     "Pairs alike in style": Knobs(taste=2.0, pairs=ALIKE),
-    "Nine votes": Knobs(taste=0.5, K=9),
+    "Nine votes per pair": Knobs(taste=0.5, K=9),
 }
 
 
@@ -107,8 +106,15 @@ def won(k, r):
     return here(k, r.look.people), here(k, r.look.judge)
 
 
+def writes(k, r):
+    """(2, 2) quality and style of what people's policy writes, and the judge's."""
+    at = feedback.SIZES.index(k.labels)
+    return np.array([each[:, at].mean(axis=0) for each in (r.look.people_writes, r.look.judge_writes)])
+
+
 # ── the pictures ──
-THE_PAIRS = "What the judge reads, and twelve pairs that it has judged"
+CHOICES = "Wrong choices of both labelers, and what their policies then write"
+ROOM, ROWS = (5, 9), 5  # of sheets
 
 
 def figure(k, r):
@@ -116,50 +122,36 @@ def figure(k, r):
 
 
 def board(k, r, verdict):
-    pairs = judged.shown(PAIRS, DRAWN, k.pairs == ALIKE)
-    right = judged.by_judge(pairs, DRAWN, judge(k))
-    weights, (people, judges) = judged_pairs.principles(k.listed), won(k, r)
-    heads = ("alike in style", "", "", "") if k.pairs == ALIKE else judged.IN_COLUMNS
-    on = f" {AS_THEY_COME}" if k.pairs == ALIKE else ""
-    below = (
-        (f"right on {of_100(r.judge.agreement)} pairs{on}", f"people on {of_100(r.people.agreement)}"),
-        (f"its policy wins {of_100(judges)}", f"that of people {of_100(people)}"),
-    )
-    words = ring(k, r, verdict.cause) if verdict else ""
-    on_list = bool(verdict) and verdict.cause == SHORT
-    halves = [
-        judged.board(
-            f"b{i}",
-            pairs.half(i),
-            weights,
-            right[2 * PAIRS * i : 2 * PAIRS * (i + 1)],
-            heads[2 * i : 2 * i + 2],
-            below[i],
-            words if i and not on_list else "",
-        )
-        for i in (0, 1)
-    ]
+    alike = k.pairs == ALIKE
+    ring = where(k, r, verdict.cause) if verdict else ("", "")
+    prefer = judged.chances(judge(k), k.flip, alike)
+    both = judged.labelers((r.people, r.judge), prefer, writes(k, r), won(k, r), ring)
+    weights = judged_pairs.principles(k.listed)
     return scene.scene(
-        THE_PAIRS,
-        "a pair: the better answer above the worse; ✓: called better; style: [above-3] much, [below-2] little",
-        judged.constitution("l", weights, k.taste, words if on_list else ""),
-        *halves,
-        tab="The pairs",
+        CHOICES,
+        "a win: people prefer its answer to one from before training",
+        judged.view("b", both, ROOM, ROWS, alike, weights),
+        tab="Choices",
         front=True,
-        data=[bars(list(QUARTERS), list(r.judge.wrong), "wrong, by quarter", 1)],
+        data=[bars(list(QUARTERS), list(r.judge.wrong), "judge's wrong labels, by style of the worse answer", 1)],
     )
+
+
+def where(k, r, cause):
+    """(what a ring says, where it stands)."""
+    if cause == SHORT:
+        return f"{PRINCIPLES - k.listed} of 8 are left out", "list"
+    if cause == NOISY or k.taste == 0:
+        return f"only {k.labels:,} labels" if cause == NOISY else "both causes at once", "name"
+    return judged.favoring(r.judge)
 
 
 def ring(k, r, cause):
     """What is seen where a break is."""
-    if cause == SHORT:
-        return f"{PRINCIPLES - k.listed} of 8 are not read"
-    if cause == TASTE:
-        return f"{of_100(r.judge.wrong[3])} are wrong"
-    return f"{of_100(r.judge.wrong[3] if k.pairs != ALIKE else 1 - r.judge.agreement)} are wrong"
+    return where(k, r, cause)[0]
 
 
-QUARTERS = ("far plainer", "plainer", "more styled", "far more")
+QUARTERS = ("far plainer", "plainer", "more styled", "far more styled")
 
 
 def by_labels(k, r):
@@ -168,31 +160,22 @@ def by_labels(k, r):
     away = f"{k.kl:g} {plural(k.kl, 'nat')}"
     return [
         panel(
-            "Wins, by labels",
-            f"of 100 against the start, at {away}; mean of {r.draws} draws; dotted: endless labels",
+            "Wins of both policies, by number of labels",
+            f"of 100 comparisons, {away} from the start; mean of {r.draws} draws; dotted: endless labels",
             line(feedback.SIZES, people.mean(axis=0), "people's policy", 2),
             line(feedback.SIZES, judges.mean(axis=0), "the judge's policy", 1),
             *spread(people, 2),
             *spread(judges, 1),
-            line([feedback.SIZES[0], feedback.SIZES[-1]], [limit] * 2, "the judge's, of endless labels", 1, "exact"),
-            dots([k.labels] * 2, 100 * np.array(won(k, r)), "this many", 1, "here"),
-            label(3000, people[:, -1].mean() + 1, "people", 2, "right"),
-            label(3000, judges[:, -1].mean() - 1.5, "the judge", 1, "right", below=True),
-            x="labels of each",
+            line([feedback.SIZES[0], feedback.SIZES[-1]], [limit] * 2, "the judge's, endless labels", 1, "exact"),
+            dots([k.labels] * 2, 100 * np.array(won(k, r)), "this number", 1, "here"),
+            label(3000, people[:, -1].mean() + 1, "people's policy", 2, "right"),
+            label(3000, judges[:, -1].mean() - 1.5, "the judge's policy", 1, "right", below=True),
+            x="labels from each labeler",
             x_range=(27, 3400),
             y_range=(10, 102),
             log="x",
             tab="By labels",
-        ),
-        panel(
-            "Wrong, by how much more style the worse one has",
-            "of 100 fresh pairs in each quarter of them",
-            bars(list(QUARTERS), list(100 * r.people.wrong), "people", 2),
-            bars(list(QUARTERS), list(100 * r.judge.wrong), "the judge", 1),
-            x="style of the worse answer, against the better",
-            y_range=(0, 100),
-            tab="By labels",
-        ),
+        )
     ]
 
 
@@ -212,27 +195,19 @@ def by_distance(k, r):
     perfect = [100 * feedback.wins(feedback.toward(0.0, PRINCIPLES, kl)) for kl in DISTANCES]
     return [
         panel(
-            "Wins, by distance",
-            "of 100 comparisons with the start; of endless labels, in closed form",
-            line(DISTANCES, perfect, "people, endless labels", 2, "exact"),
-            line(DISTANCES, reached, "the judge, endless labels", 1, "exact"),
-            dots([k.kl], [judges], "the judge, here", 1, "here"),
-            dots([k.kl], [people], "people, here", 2, "here"),
-            label(16, perfect[-1] - 2, "people", 2, "right", below=True),
-            label(16, reached[-1] - 2, "the judge", 1, "right", below=True),
-            x="KL from the start, nats",
+            "Wins of both policies, by KL after training",
+            "of 100 comparisons; lines: endless labels, in closed form",
+            line(DISTANCES, perfect, "people's policy, endless labels", 2, "exact"),
+            line(DISTANCES, reached, "the judge's policy, endless labels", 1, "exact"),
+            dots([k.kl], [judges], "the judge's policy, this run", 1, "here"),
+            dots([k.kl], [people], "people's policy, this run", 2, "here"),
+            label(16, perfect[-1] - 2, "people's policy", 2, "right", below=True),
+            label(16, reached[-1] - 2, "the judge's policy", 1, "right", below=True),
+            x="KL from the policy before training, nats",
             x_range=(0, 16.5),
             y_range=(0, 102),
             tab="By distance",
-        ),
-        panel(
-            "Right, and what it is worth",
-            "of 100 fresh pairs, and of 100 comparisons",
-            bars(["right on pairs", "policy wins"], [100 * r.people.agreement, people], "people", 2),
-            bars(["right on pairs", "policy wins"], [100 * r.judge.agreement, judges], "the judge", 1),
-            y_range=(0, 100),
-            tab="By distance",
-        ),
+        )
     ]
 
 
@@ -247,20 +222,19 @@ def readouts(k, r):
     return [
         Readout("Wins of the judge's policy", 100 * judges, "of 100", feedback.wins, state),
         Readout("Wins of people's policy", 100 * people, "of 100", feedback.wins),
-        Readout("The judge is right", 100 * r.judge.agreement, "of 100 pairs", feedback.errors),
-        Readout("People are right", 100 * r.people.agreement, "of 100 pairs", feedback.errors),
-        Readout("Judge's direction, style", 100 * here(k, r.look.style), "%", feedback.taught),
+        Readout("Pairs the judge labels correctly", 100 * r.judge.agreement, "of 100", feedback.errors),
     ]
 
 
 def watched(k, r):
     people, judges = won(k, r)
     wanted = 100 * (people - BEHIND)
-    return Gauge("Wins of 100 (limit: people’s minus 10)", 100 * judges, wanted, below=True, expression=BELOW)
+    words = "Wins of the judge's policy (limit: people's minus 10)"
+    return Gauge(words, 100 * judges, wanted, below=True, expression=BELOW)
 
 
 # ── what went wrong, and because of what ──
-TASTE, SHORT, NOISY = "one taste in all labels", "a list too short", "too few labels for its noise"
+TASTE, SHORT, NOISY = "a taste that most errors share", "a list that is too short", "too few labels for its noise"
 SEVERAL = "several of these together"
 UNDONE = dict(labels=feedback.SIZES[-1], taste=0.0, listed=PRINCIPLES)  # those that come first are spared first
 CAUSES = dict(labels=NOISY, taste=TASTE, listed=SHORT)
@@ -295,24 +269,27 @@ def broken(k, r):
 def why(k, r, fix):
     people, judges = won(k, r)
     style = here(k, r.look.style)
+    plain, styled_ones = judged.sides(r.judge)
     faults = []
     if "listed" in fix:
         filled = list(fix) == ["listed"] and style > styled(replace(k, listed=PRINCIPLES)) + FILLED
-        so = f", so style took {100 * style:.0f} % of the direction" if filled else ""
-        faults.append(f"{k.listed} of 8 principles {plural(k.listed, 'is', 'are')} listed{so}")
+        so = f" and {100 * style:.0f} % of what it teaches is style" if filled else ""
+        faults.append(f"its list omits {PRINCIPLES - k.listed} of 8 principles{so}")
     if "taste" in fix:
-        faults.append(f"style took {100 * style:.0f} % of the direction")
+        faults.append(f"{styled_ones} of its {plain + styled_ones} wrong choices favor style")
     if "labels" in fix:
-        faults.append(f"{k.labels:,} labels are few for its noise")
-    causes = ", and ".join(faults)
-    than = f"its policy wins {of_100(judges)}, that of people's labels {of_100(people)}"
+        faults.append(f"{k.labels:,} labels are too few for its noise")
+    *first, last = faults
+    causes = f"{', '.join(first)} and {last}" if first else last
+    compared = " comparisons" if len(faults) < len(UNDONE) else ""
     return Said(
-        f"{causes[0].upper()}{causes[1:]}: {than}.",
+        f"The judge's policy wins {of_100(judges)}{compared}, people's {100 * people:.0f}, because {causes}.",
         {
             "it is behind": lambda: people - judges > BEHIND,
             "so much is style": lambda: abs(styled(k) - style) < 1e-9,
+            "they favor style": lambda: "favor style" not in causes or styled_ones > plain,
             "a longer list leaves less to style": lambda: (
-                "so style" not in causes or here(k, end(run, replace(k, listed=PRINCIPLES)).look.style) < style - 0.02
+                "is style" not in causes or here(k, end(run, replace(k, listed=PRINCIPLES)).look.style) < style - 0.02
             ),
             "undone, it is not": lambda: behind(replace(k, **fix)) <= BEHIND + 1e-9,
             "one alone does not": lambda: (
@@ -336,7 +313,12 @@ def styled(k):
 
 
 def seen_at(k, r, cause):
-    return At(THE_PAIRS, None, None, ring(k, r, cause))
+    return At(CHOICES, None, None, ring(k, r, cause))
+
+
+def both_win(k, r):
+    people, judges = won(k, r)
+    return f"The judge's policy wins {of_100(judges)} comparisons, people's {100 * people:.0f}."
 
 
 def worse(k, r):
@@ -344,24 +326,21 @@ def worse(k, r):
     if not done(r) or judges >= people - CLOSE:
         return None
     if r.judge.agreement > r.people.agreement:
+        wrong = [sum(judged.sides(errors)) for errors in (r.judge, r.people)]
         return Said(
-            f"It is right on {of_100(r.judge.agreement)} pairs, people on {of_100(r.people.agreement)}, and its policy "
-            f"wins {of_100(judges)}, theirs {of_100(people)}.",
+            f"{both_win(k, r)[:-1]}, although the judge gets {wrong[0]} of 100 labels wrong and people {wrong[1]}.",
             {
                 "it is right more often": lambda: sum(r.judge.wrong) < sum(r.people.wrong),
                 "its policy wins less": lambda: behind(k) > CLOSE,
             },
         )
-    return Said(
-        f"Its policy wins {of_100(judges)} comparisons with the start, that of people's labels {of_100(people)}.",
-        {"its policy wins less": lambda: behind(k) > CLOSE},
-    )
+    return Said(both_win(k, r), {"its policy wins less": lambda: behind(k) > CLOSE})
 
 
 def holds(k, r):
-    people, judges = won(k, r)
+    _, judges = won(k, r)
     return Said(
-        f"Its policy wins {of_100(judges)} comparisons with the start, that of people's labels {of_100(people)}.",
+        both_win(k, r),
         {
             "so many": lambda: abs(np.mean(r.look.judge, axis=0)[feedback.SIZES.index(k.labels)] - judges) < 1e-9,
             "hardly behind": lambda: not done(r) or behind(k) <= CLOSE + 1e-9,
@@ -374,11 +353,13 @@ def of_100(share):
 
 
 GUESS = Guess(
-    "At a taste of 0.5 the judge is right on 77 of 100 pairs, people on 73. Whose policy is then better?",
-    ("the judge's", "about equal", "people's"),
+    "With a taste of 0.5, the judge gets 23 of 100 labels wrong and people 27. Whose policy wins more comparisons?",
+    ("the judge's policy", "both about the same", "people's policy"),
     Knobs(taste=0.5),
     2,
-    lambda k, r: f"People's: it beats its start {of_100(won(k, r)[0])} times, the judge's {of_100(won(k, r)[1])}.",
+    lambda k, r: (
+        f"People's policy: it wins {of_100(won(k, r)[0])} comparisons, the judge's policy {100 * won(k, r)[1]:.0f}."
+    ),
 )
-DARE = "Can you make the judge's policy fall far behind the people's?"
+DARE = "Can you make the judge's policy fall more than ten wins behind?"
 OPENING = Played(Knobs(), Knobs(taste=0.75), "opening")

@@ -44,10 +44,10 @@ def answers_to_sums(setting, update):
         scene.scene(
             "Eight sums, as a language model answers them",
             "right is “Final:”, the sum, a stop; [rival] what belongs in no answer",
-            sums.view("n", after(update), written, ruined(written)),
+            sums.view("n", "", written, ruined(written), True),
             [
-                sums.of_a_hundred("h", "100 answers before training", before),
-                sums.of_a_hundred("m", f"100 answers {after(update)}", written),
+                sums.of_a_hundred("h", "100 before training", before, named=False),
+                sums.of_a_hundred("m", f"100 {after(update)}", written),
             ],
         )
     ]
@@ -57,17 +57,11 @@ def after(update):
     return f"after update {update}" if update else "before training"
 
 
-def sentence(setting, update):
-    written = followed(setting)[update]
-    cut = "all stop" if written.endless < 0.005 else f"{sums.count(written.endless)} never stop"
-    return f"{after(update).capitalize()}, {sums.count(written.right)} of 100 answers are right, and {cut}."
-
-
 OPENING = Figure(
     answers_to_sums,
     written_sums.followed,
     Handle("Run", SETTINGS, start=1),
-    sentence,
+    None,
     Time(
         "Update",
         UPDATES,
@@ -75,7 +69,7 @@ OPENING = Figure(
         start=len(UPDATES) - 1,
         ticks={UPDATES.index(at): str(at) for at in (0, 4, 12, 24, 36, 48, 60)},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[followed(setting)[update].right for update in UPDATES] for setting in SETTINGS],
             lambda setting, update: sums.count(followed(setting)[update].right),
         ),

@@ -70,7 +70,7 @@ def two_pools(way, second):
                 "p",
                 so_far(way, second),
                 AGENT_UNTIL,
-                (("engine", "half of the GPUs"), ("trainer", "the other half")),
+                (("engine", "writes batches"), ("trainer", "learns from them")),
                 *marks,
                 tall=46,
                 top=58,
@@ -90,14 +90,13 @@ def stood(way):
     seconds = step.step_time(agent(way), SIDE)
     longest = max(busy(way, pool) for pool in POOLS)
     if seconds > longest:
-        return f"Of each {seconds:.0f} s both pools stand still for {seconds - longest:.0f}."
+        return f"In every {seconds:.0f} s, both pools of GPUs stand still for {seconds - longest:.0f} s."
     engine, trainer = (busy(way, pool) for pool in POOLS)
-    return f"Of each {seconds:.0f} s the engine works {engine:.0f} and the trainer {trainer:.0f}."
+    return f"In every {seconds:.0f} s, the engine works for {engine:.0f} s and the trainer for {trainer:.0f} s."
 
 
 def so_far(way, second):
-    batches = counted(learned(way, second), "batch", "batches")
-    return f"After {second} s the trainer has learned from {batches}. {stood(way)}"
+    return stood(way)
 
 
 SECONDS = tuple(range(0, AGENT_UNTIL + 1, TICK))

@@ -70,7 +70,8 @@ def opening(way, second):
                 UNTIL,
                 so_far(way, second),
                 ringed=job,
-                words="right, cut off by load",
+                words="correct, cut off by load",
+                named=True,
                 many=most(),
                 now=second,
                 ticks=(0, 60, 120, 180),
@@ -91,11 +92,8 @@ def so_far(way, second):
         done = int((verdicts.end <= second).sum())
         waits = int(((batch(way).arrivals <= second) & (verdicts.start > second)).sum())
         return f"{done} of {JOBS} programs have a verdict, {waits} wait for a sandbox."
-    solved, seconds = trained(way)
-    return (
-        f"This first step took {verdicts.seconds:.0f} s, the last of 60 takes {seconds:.0f} s. Then "
-        f"{100 * solved:.0f} of 100 tasks are solved; {100 * START:.0f} were before."
-    )
+    solved, _ = trained(way)
+    return f"The model solved {100 * START:.0f} of 100 tasks. After 60 such steps it solves {100 * solved:.0f}."
 
 
 OPENING = Figure(
@@ -110,7 +108,7 @@ OPENING = Figure(
         start=len(SECONDS) - 1,
         ticks={i: str(second) for i, second in enumerate(SECONDS) if second % 48 == 0},
         strip=Strip(
-            "Right programs refused so far, of 100",
+            "Correct programs refused, of 100",
             lambda: [[refused(way, second) for second in SECONDS] for way in SETTINGS],
             lambda way, second: f"{100 * refused(way, second):.0f}",
         ),

@@ -48,9 +48,10 @@ def board(
     many: int = 0,
     now: float | None = None,
     ticks: tuple[float, ...] = (),
+    named: bool = False,
 ) -> View:
     """The slots `rows` over seconds. `ringed` is the program that is pointed at; `many` programs are in each position
-    of a figure; what lies beyond `now` is pale.
+    of a figure; what lies beyond `now` is pale; `named`, a line above all says what the bars are.
     """
     jobs = programs(verdicts, rows)
     marks: list[Mark] = []
@@ -64,8 +65,15 @@ def board(
     row = HIGH / len(rows)
     gap = min(6.0, row / 4)
     ticks = ticks or even(until)
+    top = 58.0
+    if named:
+        top, line = 84.0, -(84 - 14 + (row - gap) / 2) / row
+        words_of = ((0.0, "has a core", "followed"), (0.3, "waits for one", "plain"), (0.68, "was cut off", "against"))
+        marks += [lanes.note(f"{key}l{i}", line, at * until, text, role) for i, (at, text, role) in enumerate(words_of)]
     names = [("", "")] * len(rows)
-    return lanes.board(key, alt, until, names, *marks, tall=row - gap, gap=gap, top=58, ticks=ticks, unit=" s", now=now)
+    return lanes.board(
+        key, alt, until, names, *marks, tall=row - gap, gap=gap, top=top, ticks=ticks, unit=" s", now=now
+    )
 
 
 def even(until: float) -> tuple[float, ...]:

@@ -23,6 +23,7 @@ SETTINGS = ("rewards of 0 and 1", "10 added to each")
 ADDED = dict(zip(SETTINGS, (0, 10)))  # to every reward
 AT = (0, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 40, 55, 60, 80, 120, 200)
 LAST = AT[-1]
+UNEXPLAINED = [replace(pile, note="") for pile in piles.FIVE]  # beside piles that say why they are paid nothing
 FEW = 2  # of a hundred: what has fewer is gone
 
 
@@ -38,14 +39,14 @@ def hundred(name, update):
         scene.scene(
             "What a model answers, a dot for each of a hundred answers",
             "it learns from eight of its own answers in each update",
-            piles.view("b", "before training", piles.FIVE, SHOWN, SHOWN, role="before"),
+            piles.view("b", "before training", UNEXPLAINED, SHOWN, SHOWN, role="before"),
             piles.view(
                 "n",
                 "before training" if update == 0 else f"after update {update}",
                 piles.FIVE,
                 SHOWN,
                 pi,
-                (0, "the right answer is gone", "broken") if gone else None,
+                (0, "the correct answer is gone", "broken") if gone else None,
             ),
             given=piles.ASKED,
         )
@@ -53,14 +54,7 @@ def hundred(name, update):
 
 
 def outcome(name, update):
-    many, before = piles.hundredths(runs(name)[update, 0]), piles.hundredths(SHOWN)[0]
-    if update == 0:
-        return f"Before training it is right {before} times in 100."
-    top = int(np.argmax(many))
-    if top == 0:
-        return f"Right {many[0]} times in 100, from {before}."
-    sentence = f"“{ANSWERS[top]}” has {many[top]} of 100; the right answer fell from {before} to {many[0]}."
-    return f"{sentence} {wrong(name)} of 20 such runs end wrong." if update == LAST else sentence
+    return f"{wrong(name) or 'None'} of 20 runs fail." if update == LAST else ""
 
 
 def wrong(name):
@@ -80,7 +74,7 @@ OPENING = Figure(
         start=len(AT) - 1,
         ticks={i: str(AT[i]) for i in (0, 1, 2, 3, 5, 7, 9, 10, 11, 13, 15, 16)},
         strip=Strip(
-            "Right, of 100",
+            "Correct, of 100",
             lambda: [[runs(name)[update, 0, 0] for update in AT] for name in SETTINGS],
             lambda name, update: str(piles.hundredths(runs(name)[update, 0])[0]),
         ),
@@ -135,7 +129,7 @@ def learns(whose, update):
 
 # ── the draws of one update ──
 ZERO, LONG, HEAD, PITCH = 9.3, 4.4, 4.3, 1.5  # in squares: where no push is, half a rail, the first row, row to row
-FACTORS = ("reward R", "R less the others' mean")
+FACTORS = ("reward R", "R minus the others' mean")
 OFFSET = 10
 
 
@@ -310,7 +304,7 @@ FIGURES = {
             start=len(LEARNING) - 1,
             ticks={i: str(LEARNING[i]) for i in (0, 2, 4, 6, 8, 11, 14, 16, 18)},
             strip=Strip(
-                "Right, of 100",
+                "Correct, of 100",
                 lambda: [[learned(whose)[update, 0] for update in LEARNING] for whose in (IMITATED, REWARDED)],
                 lambda whose, update: str(piles.hundredths(learned(whose)[update])[0]),
             ),

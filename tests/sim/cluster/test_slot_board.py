@@ -34,6 +34,13 @@ def test_carried_over_nothing_waits_and_the_others_go_on():
     assert board.ends == [3, 6] and board.waits == [] and slot_board.carried(board) == 1
 
 
+def test_a_step_cut_at_a_token_keeps_what_is_done_and_waits_for_the_rest():
+    found = slot_board.ended(np.array(LENGTHS), np.array([False, True, True, False]), 2)
+    assert found.kept.tolist() == [False, True, True, False]
+    assert (found.right, found.lost, found.lost_wrong) == (2, 2, 2)
+    assert found.waits == 1 / 8  # one slot, one token long
+
+
 @pytest.mark.parametrize("cap", [None, 3000])
 @pytest.mark.parametrize("slots", [16, 32])
 def test_in_a_slot_writing_and_waiting_join_without_gap_or_overlap(slots, cap):

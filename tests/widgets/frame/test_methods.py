@@ -42,8 +42,8 @@ def said(name, program, **knobs):
     "name, program, knobs, line",
     [
         ("grpo", "TRL", dict(K=16), "num_generations=16,"),
-        ("grpo", "TRL", dict(advantage="less the mean"), 'scale_rewards="none",'),
-        ("grpo", "TRL", dict(advantage="less the others' mean"), "RLOOConfig("),
+        ("grpo", "TRL", dict(advantage="minus the mean"), 'scale_rewards="none",'),
+        ("grpo", "TRL", dict(advantage="minus the others' mean"), "RLOOConfig("),
         ("grpo", "verl", dict(deviation="population"), "# verl has no option for the standard deviation: population"),
         ("ppo", "verl", dict(clip=False), "actor_rollout_ref.actor.clip_ratio_low=1000000.0 \\"),
         ("ppo", "verl", dict(dual_clip="3"), "actor_rollout_ref.actor.clip_ratio_c=3.0 \\"),

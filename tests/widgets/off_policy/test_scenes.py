@@ -30,7 +30,7 @@ def test_the_share_that_a_reader_counts_is_that_of_the_batch():
             assert abs(none - update.silenced * all_of_them) <= longest, (setting, moment)
             pushed = update.batch.advantage[:, 0] != 0
             right = (update.batch.accuracy > 0)[pushed].mean()
-            assert abs(sum(answer.right for answer in shown) - 6 * right) < 1
+            assert abs(sum(answer.right for answer in shown) - figures.SHOWN * right) < 1
 
 
 @pytest.mark.slow

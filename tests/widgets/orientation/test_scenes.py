@@ -51,12 +51,6 @@ def test_a_reward_is_written_beside_every_row_and_is_that_of_its_sum():
             assert reward == str(int(row[-1] == modsum.EOS and total in (5, 12, 19)))
 
 
-def test_the_sentence_says_what_is_drawn():
-    for (panel,), sentence, _ in results.positions("orientation", "opening"):
-        log, model = (view["alt"].partition(": ")[2].split()[0] for column in panel["columns"] for view in column)
-        assert f"{log} of the log’s eight answers are right, and {model} of the model’s." in sentence
-
-
 def test_the_four_lines_add_to_the_picture_one_after_the_other():
     words = {}
     for line in figures.LINES:

@@ -67,13 +67,13 @@ def test_without_a_clip_the_break_lies_between_two_and_four_passes():
 
 def test_the_verdict_uses_a_singular_verb_for_one_lost_run():
     knobs = dict(passes=4, clip=False)
-    assert "1 of 6 runs ends without a prompt it could solve." in ppo.broken(Knobs(**knobs), last(**knobs)).why
+    assert "1 of 6 runs lost a prompt that it had solved." in ppo.broken(Knobs(**knobs), last(**knobs)).why
 
 
 def test_the_verdict_of_a_break_says_what_is_lost_and_how_to_keep_it():
     knobs = dict(passes=16, clip=False)
     verdict = ppo.broken(Knobs(**knobs), last(**knobs))
-    assert verdict.why.startswith("16 passes, and nothing") and "3 of 6 runs end without a prompt" in verdict.why
+    assert verdict.why.startswith("3 of 6 runs lost a prompt that they had solved. In 16 passes, nothing stopped")
     assert verdict.fix == dict(clip=True)
     gauge = ppo.watched(Knobs(**knobs), last(**knobs))
     assert gauge.value < gauge.threshold == 0.1 < ppo.watched(Knobs(), last()).value
@@ -159,7 +159,7 @@ def test_without_a_clip_no_range_is_shaded_and_none_is_spoken_of():
 
 def test_the_first_panel_shows_every_prompt_and_draws_the_worst_one_thick():
     knobs = dict(passes=16, clip=False)
-    thick, thin = catalogue.panel(ppo, "Right completions of each prompt", **knobs)["data"]
+    thick, thin = catalogue.panel(ppo, "Pass rate of each prompt", **knobs)["data"]
     r = last(**knobs)
     assert thick["y"][-1] == r.pass_rate[:, -1].min() < ppo.LOST
     assert np.isnan(thin["y"]).sum() >= r.pass_rate[:, -1].size - 2, "a gap parts the curves"
@@ -183,7 +183,9 @@ def test_a_slow_run_is_worse_and_neither_holds_nor_breaks():
 def test_the_guess_is_about_the_largest_ratio_and_is_answered_from_the_run():
     k = ppo.GUESS.knobs
     assert last(**asdict(k)).ratio_max.max() > 3 and ppo.GUESS.answers[ppo.GUESS.right] == "above 3"
-    assert ppo.GUESS.told(k, last(**asdict(k))).startswith("It is 3.35, and the farthest update still goes only 0.167")
+    assert ppo.GUESS.told(k, last(**asdict(k))).startswith(
+        "The largest ratio is 3.35, but no update goes farther than 0.167"
+    )
 
 
 def test_the_histogram_holds_all_tokens_and_at_one_pass_only_the_ratio_one():

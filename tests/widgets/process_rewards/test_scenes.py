@@ -35,7 +35,7 @@ def test_the_ring_says_no_stop_where_there_is_none():
     for moment in MOMENTS:
         assert not ring(figures.opening(SETTINGS[0], moment)[0])
     (panel,) = figures.opening(SETTINGS[1], 400)
-    assert ring(panel) == "no stop"
+    assert ring(panel) == "no stop in any"
     update, _ = figures.followed(SETTINGS[1])[400]
     assert (update.batch.actions != FINISH).all(axis=1).mean() > 0.95
 

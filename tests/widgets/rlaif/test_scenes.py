@@ -6,71 +6,91 @@ import numpy as np
 import pytest
 
 from sim.experiments import feedback
-from sim.worlds.judged_pairs import Judge
+from sim.worlds.judged_pairs import STYLE, Judge
+from widgets.frame.drawing import comparisons, drawing
 from widgets.rlaif import figures, judged
-from widgets.rlaif.figures import ACROSS, DRAWN, MANY, MANY_DRAWN, SETTINGS, TASTE, WHO
+from widgets.rlaif.figures import QUARTERS, SETTINGS, TASTE, WHO
 
 
-def views(panel):
-    return [view for column in panel["columns"] for view in column]
+def comparison(setting):
+    ((view,),) = figures.opening(setting)[0]["columns"]
+    return view
 
 
-def marks(view, kind):
-    return [mark for mark in view["marks"] if mark["kind"] == kind]
+def errors_of(setting):
+    return figures.of_people(), figures.asked(TASTE[setting])
 
 
-def test_where_it_rests_wrong_pairs_lie_within_one_of_their_share_in_every_quarter():
-    pairs = judged.shown(ACROSS, DRAWN)
-    labelers = [(judged.by_people(pairs, DRAWN), figures.of_people())]
-    labelers += [(judged.by_judge(pairs, DRAWN, Judge(taste)), figures.asked(taste)) for taste in TASTE.values()]
-    for right, exact in labelers:
-        wrong = (~right).reshape(4, ACROSS).sum(axis=1)
-        assert (abs(wrong - ACROSS * exact.wrong) < 1).all()
+@pytest.mark.slow
+def test_sheets_are_the_wrong_choices_of_a_hundred_pairs_to_within_one():
+    for setting in SETTINGS:
+        for labeler, errors in zip(comparison(setting)["labelers"], errors_of(setting)):
+            exact = 25 * errors.wrong[:2].sum(), 25 * errors.wrong[2:].sum()
+            assert (abs(np.array(labeler["wrong"]) - exact) < 1).all()
+            assert sum(labeler["wrong"]) == round(100 * errors.wrong.mean())
+
+
+@pytest.mark.parametrize("wrong", ([0, 0, 0, 0], [0.02] * 4, [0.13, 0.13, 0.14, 0.13], [0.5, 0.5, 0.9, 0.97]))
+def test_both_sides_add_up_to_all_wrong_choices(wrong):
+    wrong = np.array(wrong, float)
+    both = judged.sides(feedback.Errors(1 - wrong.mean(), wrong))
+    assert sum(both) == round(100 * wrong.mean())
+    assert (abs(np.array(both) - [25 * wrong[:2].sum(), 25 * wrong[2:].sum()]) <= 1).all()
+
+
+@pytest.mark.slow
+def test_where_the_judge_falls_behind_a_ring_counts_its_errors_for_style():
+    for setting in SETTINGS:
+        view, (people, judge) = comparison(setting), figures.wins(setting)
+        plain, ring = (mark for mark in view["marks"] if mark["kind"] == "ring")
+        assert not plain["seen"] and ring["seen"] == (people - judge > 0.1)
+        _, of_judge = view["labelers"]
+        if ring["seen"]:
+            assert ring["words"] == f"{of_judge['wrong'][1]} of {sum(of_judge['wrong'])} favor style"
+            assert of_judge["wrong"][1] > 2 * of_judge["wrong"][0]
+
+
+@pytest.mark.slow
+def test_the_judge_errs_less_than_people_in_both_runs_and_trains_no_better_policy():
+    for setting in SETTINGS:
+        of_people, of_judge = errors_of(setting)
+        people, judge = figures.wins(setting)
+        assert of_judge.agreement > of_people.agreement and judge < people
+
+
+@pytest.mark.slow
+def test_what_a_policy_writes_is_as_styled_as_its_answers_are():
+    kinds = [[one["writes"]["kind"] for one in comparison(setting)["labelers"]] for setting in SETTINGS]
+    assert kinds == [["plain", "plain"], ["plain", "styled"]]
+    (_, mild), (_, strong) = (figures.writes(setting) for setting in SETTINGS)
+    assert strong[1] > mild[1] > 0.3 and strong[0] < mild[0]
+
+
+def test_the_answers_of_the_pair_are_those_that_are_compared():
+    assert judged.BETTER[STYLE] == 0 and judged.WORSE[STYLE] == judged.STYLED
+    better, worse = judged.offered(alike=False)
+    assert (better["kind"], worse["kind"]) == ("plain", "styled") and worse["head"]
+    assert {one["kind"] for one in judged.offered(alike=True)} == {"plain"}
+
+
+def test_a_choice_is_stated_as_often_as_it_is_made():
+    people, judge = judged.chances(Judge(0.75))
+    assert judged.percent(people) == "84 %" and judged.percent(judge) == "27 %"
+
+
+def test_wings_show_a_sheet_for_each_wrong_choice_that_has_room():
+    answers = judged.offered(alike=False)
+    one = comparisons.labeler("people", ("1 %", "99 %"), (2, 9), answers[0], 50)
+    pen = drawing.drawn({"columns": [[comparisons.view("v", "asked", answers, [one], (2, 2), 3)]]})
+    left, right = (sum("off" not in css for (css,) in pen.state[f"vw0{side}-.*"]) for side in (0, 1))
+    assert (left, right) == (2, 6) and pen.state["vw0c1.text"] == "9"
 
 
 @pytest.mark.parametrize("who", WHO)
-def test_of_forty_eight_pairs_as_many_are_wrong_as_of_all(who):
-    exact, right = figures.labeler(who)
-    wrong = (~right).reshape(4, MANY).sum(axis=1)
-    assert (abs(wrong - MANY * exact.wrong) < 2).all() and abs(wrong.sum() - 4 * MANY * exact.wrong.mean()) < 4
-    assert len(judged.shown(MANY, MANY_DRAWN).better) == 48
-
-
-@pytest.mark.slow
-def test_the_ring_says_most_of_its_errors_and_they_are_and_its_policy_is_behind():
-    for setting in SETTINGS:
-        for labels in feedback.SIZES:
-            people, judge = views(figures.opening(setting, labels)[0])
-            assert not any(mark["seen"] for mark in marks(people, "ring"))
-            (ring,) = marks(judge, "ring")
-            won = figures.wins(setting, labels)
-            assert ring["seen"] == (won[0] - won[1] > 0.1)
-            if ring["seen"]:
-                wrong = figures.asked(TASTE[setting]).wrong
-                assert wrong[3] > wrong[:3].sum()
-
-
-@pytest.mark.slow
-def test_a_dark_frame_stands_around_what_was_called_wrong():
-    pairs = judged.shown(ACROSS, DRAWN)
-    _, view = views(figures.opening(SETTINGS[1], 3000)[0])
-    right = judged.by_judge(pairs, DRAWN, Judge(TASTE[SETTINGS[1]]))
-    assert [mark["live"] for mark in marks(view, "frame")] == [not ok for ok in right]
-    (trays,) = marks(view, "trays")
-    for cells, ok in zip(trays["groups"], right, strict=True):
-        assert [called for _, called in cells] == [bool(ok), not ok]
-
-
-@pytest.mark.slow
-def test_more_labels_bring_more_pairs_in():
-    for i, labels in enumerate(feedback.SIZES):
-        for view in views(figures.opening(SETTINGS[0], labels)[0]):
-            assert sum(mark["seen"] for mark in marks(view, "frame")) == 4 * (i + 1)
-
-
-def test_every_position_has_the_same_keys():
-    keys = {tuple(mark.get("key") for view in views(figures.errors(who)[0]) for mark in view["marks"]) for who in WHO}
-    assert len(keys) == 1
+def test_a_hundred_dots_of_each_quarter_are_its_errors(who):
+    columns = figures.errors(who)[0]["columns"]
+    wrong = [dict(mark["shares"])["against"] for (view,) in columns for mark in view["marks"] if "shares" in mark]
+    assert len(wrong) == len(QUARTERS) and wrong == list(figures.labeler(who).wrong)
 
 
 def test_a_longer_list_wins_more_everywhere_and_a_short_one_peaks():

@@ -10,7 +10,6 @@ from sim.experiments.written_sums import ENDLESS, RIGHT
 from sim.worlds import tasks, tinylm
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
-from tools.pages import results
 from widgets.frame.drawing import sums, trays
 from widgets.rollout import figures, widget
 from widgets.rollout.widget import Knobs
@@ -72,14 +71,6 @@ def test_the_ring_stands_at_the_limit_of_a_row_without_a_stop_and_only_where_mor
                 assert shown.kinds[row] == ENDLESS and len(shown.rows[row]) == tasks.Add.T
                 assert tinylm.EOS not in shown.rows[row]
     assert ringed == {figures.SETTINGS[1]}
-
-
-def test_the_sentence_says_what_is_drawn():
-    for panels, sentence, _ in results.positions("rollout", "opening"):
-        hundred = panels[0]["columns"][1][1]["marks"]
-        words = {mark["key"]: mark["text"] for mark in hundred if mark["kind"] == "word" and mark["key"]}
-        assert f"{words['my']} of 100 answers are right" in sentence
-        assert "all stop" in sentence if words["me"] == "0" else f"and {words['me']} never stop" in sentence
 
 
 def test_a_token_of_the_group_is_dotted_exactly_where_the_gap_alone_passes_the_clip():

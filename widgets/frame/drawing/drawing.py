@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from widgets.frame.drawing import fleet, lanes, vocabulary
+from widgets.frame.drawing import comparisons, fleet, lanes, number_table, vocabulary
 from widgets.frame.drawing.marks import Panel
 from widgets.frame.drawing.pen import Cell, Pen, number
 from widgets.frame.drawing.scene import WORD
@@ -35,8 +35,14 @@ def drawn(scene: Panel) -> Pen:
         widest = max(view["wide"] for view in column)
         pen.out.append(f'<div class="k-column{role}" style="--w:{px(widest):g}">')
         for view in column:
-            if lanes.is_board(view):
-                lanes.drawn(pen, view)
+            if lanes.is_board(view) or "counts" in view:
+                (lanes.drawn if lanes.is_board(view) else counted)(pen, view)
+                continue
+            if comparisons.is_comparison(view):
+                comparisons.drawn(pen, view)
+                continue
+            if number_table.is_table(view):
+                number_table.drawn(pen, view)
                 continue
             size = f'viewBox="0 0 {px(view["wide"]):g} {px(view["high"]):g}"'
             css = "k-view k-wide" if px(view["wide"]) > WIDE else "k-view"
@@ -54,6 +60,16 @@ def drawn(scene: Panel) -> Pen:
 
 def svg(scene: Panel) -> str:
     return "".join(drawn(scene).out)
+
+
+def counted(pen: Pen, view: Mapping[str, Any]) -> None:
+    pen.out.append('<div class="k-counts">')
+    for i, (figure, words, role) in enumerate(view["counts"]):
+        pen.out.append("<p>")
+        pen.put("b", f"{view['key']}{i}", figure, css=f"k-{role}" if role else "k-plain")
+        pen.put("span", f"{view['key']}w{i}", words)
+        pen.out.append("</p>")
+    pen.out.append("</div>")
 
 
 def tokens(pen: Pen, mark: Mapping[str, Any]) -> None:
@@ -173,7 +189,27 @@ def tray(pen: Pen, mark: Mapping[str, Any]) -> None:
 def frame(pen: Pen, mark: Mapping[str, Any]) -> None:
     x, y = mark["at"]
     css = f"k-tray{' k-live' if mark['live'] else ''}{'' if mark['seen'] else ' k-off'}"
-    pen.put("rect", mark["key"], x=px(x) - 4, y=px(y) - 3, width=px(mark["wide"]) - 1, height=23, rx=5, css=css)
+    pen.put(
+        "rect",
+        mark["key"],
+        x=px(x) - 4,
+        y=px(y) - 3,
+        width=px(mark["wide"]) - 1,
+        height=px(mark["high"]) - 3,
+        rx=5,
+        css=css,
+    )
+
+
+def answers(pen: Pen, mark: Mapping[str, Any]) -> None:
+    """What it says in the middle, or above its push; the two travel apart, as each is one text."""
+    side, half = px(mark["side"]), px(mark["side"] / 2)
+    places = [(px(x), px(y)) for x, y in mark["at"]]
+    square = f'<rect width="{side:g}" height="{side:g}" rx="4"/>'
+    said = [(f"k-guess k-{role}{' k-pushed' if push else ''}", text) for text, role, push in mark["cells"]]
+    pushes = [("k-push", push) if push else ("k-push k-off", "") for _, _, push in mark["cells"]]
+    pen.cells(mark["key"], said, lambda i, cell: f'{square}<text x="{half:g}">{html.escape(cell[1])}</text>', places)
+    pen.cells(f"{mark['key']}p", pushes, lambda i, cell: f'<text x="{half:g}">{html.escape(cell[1])}</text>', places)
 
 
 def bar(pen: Pen, mark: Mapping[str, Any]) -> None:
@@ -187,6 +223,13 @@ def bar(pen: Pen, mark: Mapping[str, Any]) -> None:
         height=px(mark["high"]),
         css=f"k-bar k-{mark['role']}",
     )
+
+
+def boxes(pen: Pen, mark: Mapping[str, Any]) -> None:
+    shape = "".join(
+        f"M{px(x):g} {px(y):g}h{px(wide):g}v{px(high):g}h{-px(wide):g}z" for x, y, wide, high in mark["boxes"]
+    )
+    pen.put("path", mark["key"], d=shape, css=f"k-boxes k-{mark['role']}{'' if mark['seen'] else ' k-off'}")
 
 
 def word(pen: Pen, mark: Mapping[str, Any]) -> None:
@@ -226,7 +269,8 @@ def moved(x: float, y: float) -> str:
 def bead(pen: Pen, mark: Mapping[str, Any]) -> None:
     key = mark["key"]
     text = "" if mark["text"] in SIGNS else mark["text"]
-    pen.put("g", key, inner="", css=f"k-q k-bead k-{mark['role']}", style=moved(*mark["at"]))
+    size = "" if mark["scale"] == 1 else f" scale({number(mark['scale'])})"
+    pen.put("g", key, inner="", css=f"k-q k-bead k-{mark['role']}", style=f"{moved(*mark['at'])}{size}")
     pen.out[-1] = pen.out[-1].removesuffix("</g>")
     pen.out.append('<rect x="-11.5" y="-11.5" width="23" height="23" rx="4"/>')
     if text:
@@ -234,6 +278,14 @@ def bead(pen: Pen, mark: Mapping[str, Any]) -> None:
     else:
         pen.out.append('<rect class="k-sign" x="-4" y="-4" width="8" height="8"/>')
     pen.out.append("</g>")
+
+
+def hop(pen: Pen, mark: Mapping[str, Any]) -> None:
+    (left, base), (right, foot) = mark["start"], mark["end"]
+    top = (base + foot) / 2 - 2 * mark["high"]
+    points = [number(px(v)) for v in (left, base, (left + right) / 2, top, right, foot)]
+    css = f"k-hop k-{mark['role']}{'' if mark['seen'] else ' k-off'}"
+    pen.put("path", mark["key"], d="M{} {}Q{} {} {} {}".format(*points), css=css)
 
 
 def arrow(pen: Pen, mark: Mapping[str, Any]) -> None:
@@ -309,7 +361,9 @@ DRAW: dict[str, Callable[[Pen, Mapping[str, Any]], None]] = dict(
     trays=trays,
     tray=tray,
     frame=frame,
+    answers=answers,
     bar=bar,
+    boxes=boxes,
     blocks=blocks,
     holes=holes,
     word=word,
@@ -317,6 +371,7 @@ DRAW: dict[str, Callable[[Pen, Mapping[str, Any]], None]] = dict(
     rail=rail,
     post=post,
     bead=bead,
+    hop=hop,
     arrow=arrow,
     ring=ring,
     outline=outline,

@@ -81,6 +81,18 @@ def rule(key: str, at: float, words: str = "", anchor: str = "start") -> Mark:
     return dict(kind="rule", key=key, at=at, words=words, anchor=anchor)
 
 
+def tip(key: str, row: float, at: float, role: str, seen: bool) -> Mark:
+    """Where a row would have come to, and the way there, dotted: a point of its role."""
+    return dict(kind="tip", key=key, row=row, at=at, role=role, seen=seen)
+
+
+def grip(key: str, at: float, words: str, short: str, cuts: Sequence[bool]) -> Mark:
+    """The upright line that a reader drags, with the pill to hold it by; `short` stands there on a phone. `cuts` says
+    of each row whether the line strikes it out.
+    """
+    return dict(kind="grip", key=key, at=at, words=words, short=short, cuts=list(cuts))
+
+
 def note(key: str, row: float, at: float, words: str, role: str = "", anchor: str = "start") -> Mark:
     return dict(kind="note", key=key, row=row, at=at, words=words, role=role, anchor=anchor)
 
@@ -227,6 +239,35 @@ def note_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
     words(pen, mark["key"], across(view, mark["at"]), y, mark["words"], css, mark["anchor"])
 
 
+def tip_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    key, middle = mark["key"], top_of(view, mark["row"]) + view["tall"] / 2
+    off = "" if mark["seen"] else " k-off"
+    pen.put("g", key, inner="", css=f"k-tip k-{mark['role']}{off}")
+    pen.out[-1] = pen.out[-1].removesuffix("</g>")
+    pen.put("line", x1="0", x2=across(view, mark["at"]), y1=middle, y2=middle)
+    pen.put("circle", cx=across(view, mark["at"]), cy=middle, r=view["tall"] / 2)
+    pen.out.append("</g>")
+
+
+def grip_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    """All of it slides as one; its words change sides where there is no room for them."""
+    key, after = mark["key"], mark["at"] < view["until"] / 2
+    high = top_of(view, len(view["rows"])) - view["top"] + 12
+    pen.put("svg", f"{key}p", x=across(view, mark["at"]), y=0, css="k-at k-grip", inner="\n")
+    pen.out[-1] = pen.out[-1].removesuffix("\n</svg>")
+    pen.put("rect", x=-1, y=view["top"] - 8, width=2, height=high, css="k-ink k-span")
+    for row, struck in enumerate(mark["cuts"]):
+        y = top_of(view, row) + view["tall"] / 2
+        cross = f"M-4 {number(y - 4)}l8 8m0-8l-8 8"
+        pen.put("path", f"{key}{row}", d=cross, css=f"k-cross{'' if struck else ' k-off'}")
+    pen.put("rect", x=-19, y=view["top"] - 38, width=38, height=29, rx=14.5, css="k-pill")
+    pen.put("path", d=f"M-7 {number(view['top'] - 29.0)}l-5 5.5l5 5.5m14-11l5 5.5l-5 5.5", css="k-arrows")
+    place = dict(x=28 if after else -28, y=view["top"] - 18.5, text_anchor="start" if after else "end")
+    pen.put("text", f"{key}t", mark["words"], css="k-strong k-spelled", **place)
+    pen.put("text", f"{key}s", mark["short"], css="k-strong k-short", **place)
+    pen.out.append("</svg>")
+
+
 def ring(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
     """The words begin where the ring does, or end there where it stands at the right."""
     first, last = mark["rows"]
@@ -260,6 +301,8 @@ DRAW: dict[str, Callable[[Pen, Mapping[str, Any], View], None]] = dict(
     path=path_drawn,
     measure=measure_drawn,
     rule=rule_drawn,
+    tip=tip_drawn,
+    grip=grip_drawn,
     note=note_drawn,
     ring=ring,
 )

@@ -21,7 +21,7 @@ class Pile:
     css: str = "strong"  # of its name
 
 
-WHY = ("right", "wrong number", "wrong number", "no “Final:”", "never ends")
+WHY = ("correct", "wrong", "wrong", "no “Final:”", "never ends")
 ROLES = ("followed", "rest", "rest", "against", "hmm")
 FIVE = tuple(Pile(*five, "strong code") for five in zip(ANSWERS, WHY, ROLES))  # answers to `7 + 5 =`
 ASKED = "7 + 5 = ? Write “Final:” and the number."

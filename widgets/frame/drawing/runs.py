@@ -17,12 +17,20 @@ class Run:
     words: str  # below it
 
 
-def view(key: str, alt: str, head: str, runs: Sequence[Run], ringed: int | None, words: str) -> scene.View:
-    """Runs in rows of four, below a line that says what stands under each. `ringed` is the place of the one that is
-    pointed at, and `words` what is seen there.
+def view(
+    key: str,
+    alt: str,
+    head: str,
+    runs: Sequence[Run],
+    ringed: int | None,
+    words: str,
+    named: Sequence[tuple[str, str, float]] = (),
+) -> scene.View:
+    """Runs in rows of four, below a line that says what stands under each, or what their dots are: `named` (words,
+    role, place). `ringed` is the place of the one that is pointed at, and `words` what is seen there.
     """
     places = [(PITCH * (i % ACROSS), TOP + ROW * (i // ACROSS)) for i in range(len(runs))]
-    marks = [scene.word(head, (0, 0.55), "head")]
+    marks = [scene.word(head, (0, 0.55), "head"), *(scene.word(text, (x, 0.55), role) for text, role, x in named)]
     for i, (run, (x, y)) in enumerate(zip(runs, places)):
         marks.append(scene.hundred(f"{key}{i}d", run.shares, (x, y)))
         marks.append(scene.word(run.words, (x, y + SIDE + 0.65), key=f"{key}{i}w"))

@@ -39,9 +39,17 @@ def is_scene(panel: Panel) -> bool:
 
 def view(key: str, wide: float, high: float, alt: str, *marks: Mark, role: str = "") -> View:
     """`alt` says what is drawn to those who do not see it; role "before" stands below where there is room for one, role
-    "detail" is left out beside code that a reader edits.
+    "detail" is left out beside code that a reader edits. Of one picture in two forms "roomy" is drawn where there is
+    room for it, and "narrow" on a phone.
     """
     return dict(key=key, wide=wide, high=high, alt=alt, marks=list(marks), role=role)
+
+
+def counts(key: str, *cells: tuple[str, str, str]) -> View:
+    """Large numbers side by side, below the picture that they count: (number, what it is of, its role), role "broken"
+    for what is wrong.
+    """
+    return dict(key=key, wide=30.0, high=3.0, alt="", marks=[], role="", counts=list(cells))
 
 
 def tokens(
@@ -107,9 +115,14 @@ def trays(
     return dict(kind="trays", key=key, groups=groups, at=at, pitch=pitch, framed=framed)
 
 
-def frame(key: str, at: Place, wide: float, live: bool, seen: bool) -> Mark:
+def answers(key: str, cells: Sequence[tuple[str, str, str]], at: Sequence[Place], side: float) -> Mark:
+    """Answers in squares of that side, each (what it says, its role, how hard it is pushed or "") at its place."""
+    return dict(kind="answers", key=key, cells=cells, at=at, side=side)
+
+
+def frame(key: str, at: Place, wide: float, live: bool, seen: bool, high: float = 1.0) -> Mark:
     """The tray of a group around completions that stand there already, so that groups may change their size."""
-    return dict(kind="frame", key=key, at=at, wide=wide, live=live, seen=seen)
+    return dict(kind="frame", key=key, at=at, wide=wide, live=live, seen=seen, high=high)
 
 
 def tray(key: str, cells: Sequence[tuple[int, bool] | None], at: Place, scale: float = 1.0, seen: bool = True) -> Mark:
@@ -124,6 +137,11 @@ def fleet(key: str, pools: Sequence[Any], wide: float, high: float) -> Mark:
 
 def bar(key: str, at: Place, wide: float, role: str, high: float = 0.4) -> Mark:
     return dict(kind="bar", key=key, at=at, wide=wide, role=role, high=high)
+
+
+def boxes(key: str, boxes: Sequence[tuple[float, float, float, float]], role: str, seen: bool = True) -> Mark:
+    """Many boxes of one role that stay where they are, each (x, y, width, height)."""
+    return dict(kind="boxes", key=key, boxes=boxes, role=role, seen=seen)
 
 
 def word(text: str, at: Place, role: str = "", anchor: str = "start", key: str = "") -> Mark:
@@ -145,9 +163,14 @@ def post(at: Place, high: float, role: str = "") -> Mark:
     return dict(kind="post", at=at, high=high, role=role)
 
 
-def bead(key: str, at: Place, text: str, role: str) -> Mark:
+def bead(key: str, at: Place, text: str, role: str, scale: float = 1.0) -> Mark:
     """A token on its rail, its middle at `at`."""
-    return dict(kind="bead", key=key, at=at, text=text, role=role)
+    return dict(kind="bead", key=key, at=at, text=text, role=role, scale=scale)
+
+
+def hop(key: str, start: Place, end: Place, high: float, role: str, seen: bool = True) -> Mark:
+    """A step that a token makes along its rail, as an arc so many squares high."""
+    return dict(kind="hop", key=key, start=start, end=end, high=high, role=role, seen=seen)
 
 
 def arrow(key: str, at: Place, length: float, role: str) -> Mark:

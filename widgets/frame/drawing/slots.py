@@ -1,4 +1,4 @@
-"""Completions in the slots of an engine, token by token: who writes, who waits, and whom a step leaves out."""
+"""Completions in the slots of an engine, token by token: who writes, who waits, and what a step leaves out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from sim.cluster.slot_board import Board, Completions, Held
 from widgets.frame.drawing import lanes
 from widgets.frame.drawing.scene import Mark, View
 
-HIGH = 212.0  # pixels of all rows
+HIGH, RACED = 212.0, 300.0  # pixels of all rows, of an engine and of a step that is raced
 
 
-def pitch(rows: int) -> dict[str, float]:
+def pitch(rows: int, high: float = HIGH) -> dict[str, float]:
     """How tall rows are and what lies between them, so that all together are as high."""
-    each = HIGH / rows
+    each = high / rows
     gap = 10.0 if rows <= 4 else 3.0
     return dict(tall=each - gap, gap=gap)
 
@@ -84,28 +84,27 @@ def raced(
     key: str,
     rows: Sequence[Row],
     until: float,
+    measured: str,
     *,
     masked: bool = False,
     resumed: bool = False,
     many: int = 0,
-    now: float | None = None,
-    alt: str = "",
 ) -> View:
-    """A step that ends with the last of the rows that are kept. Dashed: how long those left out would have been;
-    `resumed`: they go on. `many` rows are in each position.
+    """What ends with the last of the rows that are kept, which `measured` names. Dashed: how long those left out would
+    have been; `resumed`: they go on. `many` rows are in each position.
     """
     total, right, end = batch_of(rows)
-    shape = pitch(len(rows))
+    shape = pitch(len(rows), RACED)
     marks: list[Mark] = []
     for place in range(max(many, len(rows))):
         row = rows[place] if place < len(rows) else None
         marks += unit(f"{key}{place}", place, row, end, until, masked, resumed, shape["tall"] > 9)
-    marks.append(lanes.measure(f"{key}m", 0, end, f"the step: {end:,.0f} tokens"))
-    marks.append(pointed_at(f"{key}r", rows, end, resumed, now is None or now >= end))
-    alt = alt or f"The step ends after {end:,.0f} tokens. Right answers in its batch: {right} of {total}."
+    marks.append(lanes.measure(f"{key}m", 0, end, f"{measured}: {end:,.0f} tokens"))
+    marks.append(pointed_at(f"{key}r", rows, end, resumed))
+    alt = f"Complete after {end:,.0f} tokens. Correct answers among those kept: {right} of {total}."
     names = [("", "")] * len(rows)
     tall, gap, ticks = shape["tall"], shape["gap"], lanes.quarters(until)
-    return lanes.board(key, alt, until, names, *marks, tall=tall, gap=gap, top=36, ticks=ticks, now=now)
+    return lanes.board(key, alt, until, names, *marks, tall=tall, gap=gap, top=36, ticks=ticks)
 
 
 def unit(
@@ -116,9 +115,11 @@ def unit(
         return unit_at(key, place, (2 * until,) * 3, "other", "ghost", "", until)
     whole = row.many > 1
     role = "other" if not row.kept or not row.trained else "work" if whole else "right" if row.right else "wrong"
-    words = f"{row.right} of {row.trained} right" if whole else "right" if not row.wrong else "wrong"
+    words = f"{row.right} of {row.trained} correct" if whole else "correct" if not row.wrong else "wrong"
     if row.cut and not whole:
-        words = "cut off, left out" if masked else "cut off, wrong"
+        words = "cut off, masked" if masked else "cut off, scored wrong"
+    if not row.kept and not whole:
+        words = f"{'goes on' if resumed else 'lost'}: {words}"
     rest = "waits" if row.kept else "other" if resumed else "ghost"
     ends = (0.0, min(row.done, end), end if row.kept else row.done)
     return unit_at(key, place, ends, role, rest, words if spoken and (row.kept or not whole) else "", until)
@@ -128,23 +129,24 @@ def unit_at(
     key: str, place: int, ends: tuple[float, ...], role: str, rest: str, words: str, until: float
 ) -> list[Mark]:  # fmt: skip
     start, stop, after = ends
-    tone = "inside" + (f" {role}" if role in ("right", "work") else "")
+    short = stop - start < 0.25 * until  # on a phone the words would not fit into it
+    tone = "" if short else "inside" + (f" {role}" if role in ("right", "work") else "")
     return [
         lanes.span(key, place, start, stop, role),
         lanes.span(f"{key}s", place, stop, after, rest),
-        lanes.note(f"{key}n", place, start + 0.008 * until, words, tone),
+        lanes.note(f"{key}n", place, (stop if short else start) + 0.012 * until, words, tone),
     ]
 
 
-def pointed_at(key: str, rows: Sequence[Row], end: float, resumed: bool, ended: bool) -> Mark:
+def pointed_at(key: str, rows: Sequence[Row], end: float, resumed: bool) -> Mark:
     """A ring around those that are left out, or cut off."""
     keep = sum(row.kept for row in rows)
     out, cut = rows[keep:], [place for place, row in enumerate(rows) if row.kept and row.cut]
     if out and not resumed:
         wrong, many = sum(row.wrong for row in out), sum(row.many for row in out)
-        words = f"left out: {wrong} of {many} wrong" if ended else ""
-        return lanes.spot(key, (keep, len(rows) - 1), end, max(out[-1].done, 1.02 * end), words, ended)
+        words = f"lost: {wrong} of {many} wrong"
+        return lanes.spot(key, (keep, len(rows) - 1), end, max(out[-1].done, 1.02 * end), words)
     if cut and rows[0].many == 1:
-        words = f"{len(cut)} of {keep} cut off" if ended else ""
-        return lanes.spot(key, (cut[0], cut[-1]), 0.8 * end, end, words, ended, side="right")
+        words = f"{len(cut)} of {keep} cut off"
+        return lanes.spot(key, (cut[0], cut[-1]), 0.8 * end, end, words, side="right")
     return lanes.spot(key, (0, 0), 0, 0, "", False)

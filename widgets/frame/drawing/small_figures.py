@@ -30,7 +30,8 @@ class Strip:
 
     words: str  # what is measured, with its unit
     curves: Callable[[], Sequence[Sequence[float]]]  # a value at each moment, from 0 to 1
-    reading: Callable[..., str]  # the number at a position, of the same arguments as the panels
+    reading: Callable[..., str] | None = None  # the number at a position, of the same arguments as the panels
+    names: Sequence[str] = ()  # of the curves, at their ends, where they are not those of the handle
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Time:
     strip: Strip | None = None
     milliseconds: int = 420  # from one moment to the next
     holds: Mapping[int, int] = field(default_factory=dict)  # milliseconds at moments where the eye needs longer
+    over: tuple[float, float] | None = None  # nothing plays: a line of the picture is dragged, from and to these shares
+    # of its width
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -77,11 +80,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Played:
-    """An opening that plays: two settings of a widget that differ in one knob, as a figure with the switch of both."""
+    """An opening that plays: two settings of a widget that differ in one knob, as a figure with the switch of both. One
+    that is dragged has no switch: the line in the picture leads from one to the other.
+    """
 
     plain: Any  # knobs without the break
     other: Any  # with it
     figure: str  # of the page's figures.py; its handle has two positions, in this order, named by what differs
+    names: tuple[str, str] | None = None  # of the two settings where the figure shows both at once, without a handle
 
 
 @dataclass(frozen=True)

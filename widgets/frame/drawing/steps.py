@@ -153,10 +153,10 @@ FEW = (paths.GENERATE, paths.EXPERIENCE, paths.TRAIN, paths.WEIGHTS)
 def travelling(
     key: str, setting: paths.Setting, report: paths.Report, until: float, *, rows: tuple[str, ...] = tuple(TRAVELS),
     broken: tuple[str, str] = ("", ""), ticks: tuple[float, ...] = (), now: float | None = None, steps: int = 6,
-    alt: str = "",
+    alt: str = "", gap: float = 12,
 ) -> View:  # fmt: skip
     """The work and the paths of steps that follow each other, the first in navy; hatched: GPUs that wait. `broken` is a
-    path and what is said of it.
+    path and what is said of it; a `gap` between rows of 30 pixels has room for these words.
     """
     spans, each = paths.laid(setting, report), report.seconds
     marks: list[Mark] = []
@@ -188,7 +188,7 @@ def travelling(
     share = 100 * report.waiting
     waits = f"{share:.0f}" if share >= 10 else f"{share:.2g}" if share >= 0.01 else "less than 0.01"
     alt = alt or f"A step takes {each:,.0f} s, {waits} % of it waiting for what travels."
-    return lanes.board(key, alt, until, names, *marks, tall=20, gap=12, top=44, ticks=ticks, unit=" s", now=now)
+    return lanes.board(key, alt, until, names, *marks, tall=20, gap=gap, top=44, ticks=ticks, unit=" s", now=now)
 
 
 def named(name: str, setting: paths.Setting) -> str:

@@ -15,7 +15,7 @@ FIRST, TOP = 2.5, 1.8  # where the tokens begin, in squares
 T = tasks.Add.T
 WALL = FIRST + T * scene.WORD
 WIDE = WALL + 3.1  # room for the verdict at the right
-VERDICT = ("right", "wrong", "cut off")
+VERDICT = ("correct", "wrong", "cut off")
 IN_ANSWERS = {*range(10), tinylm.FINAL, tinylm.HMM}  # what an answer is made of, beside the stop
 
 
@@ -36,16 +36,18 @@ def role(token: int, kind: int) -> str:
     return "hmm" if token == tinylm.HMM else "no" if token in IN_ANSWERS else "rival"
 
 
-def view(key: str, title: str, written: Written, looked_at: bool) -> scene.View:
-    """The rows below their title; if they are `looked_at`, a ring stands where the last endless one is cut off."""
+def view(key: str, title: str, written: Written, looked_at: bool, brief: bool = False) -> scene.View:
+    """The rows below their title; if they are `looked_at`, a ring stands where the last endless one is cut off, in
+    `brief` for all of them.
+    """
     bottom = TOP + len(written.rows)
     marks = [
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
-        scene.word("asked", (0, 1.4), "head"),
-        scene.word("what it writes", (FIRST, 1.4), "head"),
-        scene.word(f"{T} at most", (WALL - 0.1, 1.4), "head", "end"),
+        *([] if brief else [scene.word("asked", (0, 1.4), "head"), scene.word("what it writes", (FIRST, 1.4), "head")]),
+        *([scene.word("stray tokens", (FIRST, 1.4), "against")] if brief else []),
+        scene.word(f"limit: {T}" if brief else f"{T} at most", (WALL - 0.1, 1.4), "head", "end"),
         scene.tokens(f"{key}g", [[("stop", "stop")]], 1, (WALL - 6.6, -0.1)),
-        scene.word("is a stop", (WALL - 5.5, 0.55), "head"),
+        scene.word("stop" if brief else "is a stop", (WALL - 5.5, 0.55), "head"),
         scene.wall((WALL, 0.95), bottom - 0.95),
         scene.tokens(key, [row(*each) for each in zip(written.rows, written.kinds)], T, (FIRST, TOP), wide=True),
     ]
@@ -55,7 +57,7 @@ def view(key: str, title: str, written: Written, looked_at: bool) -> scene.View:
         marks += [
             scene.word(f"{example // 10} + {example % 10} =", (0, TOP + i + 0.66), "strong"),
             scene.word(
-                "" if i == ringed else VERDICT[kind],
+                "" if i == ringed or (brief and looked_at and kind == ENDLESS) else VERDICT[kind],
                 (WALL + 0.25, TOP + i + 0.66),
                 "sum yes" if kind == RIGHT else "sum no",
                 key=f"{key}v{i}",
@@ -65,30 +67,30 @@ def view(key: str, title: str, written: Written, looked_at: bool) -> scene.View:
     marks.append(scene.ring(f"{key}r", place, "no stop", ringed is not None, (scene.WORD, 1), side="right"))
     sequences = "; ".join(" ".join(text(token) for token in tokens) for tokens in written.rows)
     right, cut = (COUNTED[written.kinds.count(kind)] for kind in (RIGHT, ENDLESS))
-    alt = f"{title}: {right} of {len(written.rows)} answers right, {cut} cut off: {sequences}."
+    alt = f"{title}: {right} of {len(written.rows)} answers correct, {cut} cut off: {sequences}."
     return scene.view(key, WIDE, bottom + 0.25, alt, *marks)
 
 
-def of_a_hundred(key: str, title: str, written: Written) -> scene.View:
-    """A hundred answers: right, another that stops, cut off."""
+def of_a_hundred(key: str, title: str, written: Written, named: bool = True) -> scene.View:
+    """A hundred answers: correct, another that stops, cut off; not `named` where another hundred says so."""
     right, wrong, endless = (float(share) for share in written.shares)
     are = plural(count(right), "is", "are")
     return scene.view(
         key,
         8.2,
         5.75,
-        f"{title}: of a hundred answers {count(right)} {are} right and {count(endless)} cut off.",
+        f"{title}: of a hundred answers {count(right)} {are} correct and {count(endless)} cut off.",
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
         scene.hundred(key, [("followed", right), ("rest", wrong), ("against", endless)], (0, 0.95)),
         scene.word(count(right), (5, 2.1), "count yes", key=f"{key}y"),
-        scene.word("right", (5, 2.7), "head"),
+        scene.word("correct" if named else "", (5, 2.7), "head"),
         scene.word(count(endless), (5, 4.6), "count against", key=f"{key}e"),
-        scene.word("cut off", (5, 5.2), "head"),
+        scene.word("cut off" if named else "", (5, 5.2), "head"),
     )
 
 
-def one_share(key: str, title: str, share: float, name: str) -> scene.View:
-    """A hundred answers, of which a share is `name`: right, or solved."""
+def one_share(key: str, title: str, share: float, name: str, named: bool = True) -> scene.View:
+    """A hundred answers, of which a share is `name`: correct, or solved; not `named` where another hundred says so."""
     return scene.view(
         key,
         8.4,
@@ -97,7 +99,7 @@ def one_share(key: str, title: str, share: float, name: str) -> scene.View:
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
         scene.hundred(key, [("followed", share), ("rest", 1 - share)], (0, 0.95)),
         scene.word(count(share), (5, 2.1), "count yes", key=f"{key}y"),
-        scene.word(name, (5, 2.7), "head"),
+        scene.word(name if named else "", (5, 2.7), "head"),
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sim.words import counted, plural
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.written import decimal
 
@@ -18,7 +17,7 @@ WHAT = "a check: right; [above-2] pushed up, [below-2] pushed down"  # and the s
 def by_source(groups: int) -> list[tuple[str, range]]:
     """The columns of a batch whose first half a checker pays and whose second half a reward model."""
     half = groups // 2
-    return [("paid by the checker", range(half)), ("paid by the reward model", range(half, groups))]
+    return [("graded by the checker", range(half)), ("graded by the reward model", range(half, groups))]
 
 
 def sums(examples: Sequence[int]) -> list[str]:
@@ -57,11 +56,15 @@ def view(
     ring: tuple[int, str] | None = None,
     lines: Sequence[str] = (),
     across: int = 1,
+    last: bool = False,
 ) -> scene.View:
     """Groups (G, K) in columns, each (its heading, the groups in it), and lines of words below; `ring` is the row of
     the batch that is pointed at, counted through, and the words there; the ring goes `across` so many completions.
+    With `last` its group is the last of its column, so that the words stand below all trays, and the tones are named.
     """
     K = advantage.shape[1]
+    if last and ring:
+        columns = [(name, sorted(groups, key=lambda group: group == ring[0] // K)) for name, groups in columns]
     wide = LABEL + PITCH * K + 0.7
     places = {
         group: (wide * column + LABEL, TOP + ROW * row)
@@ -71,7 +74,10 @@ def view(
     bottom = max(y for _, y in places.values()) + ROW
     cells = [[(tone(a), bool(ok)) for a, ok in zip(advantage[g], right[g])] for g in places]
     marks = [scene.word(name, (wide * i, 0.55), "strong", key=f"{key}h{i}") for i, (name, _) in enumerate(columns)]
-    marks += [scene.word(prompts[g], (x - LABEL, y + 0.55), "head", key=f"{key}p{g}") for g, (x, y) in places.items()]
+    marks += [
+        scene.word(prompts[g], (x - LABEL, y + 0.55), "head", key=f"{key}p{place if last else g}")
+        for place, (g, (x, y)) in enumerate(places.items())
+    ]
     marks.append(scene.trays(key, cells, list(places.values()), PITCH))
     group, place = divmod(ring[0], K) if ring else (next(iter(places)), 0)
     x, y = places[group]
@@ -83,12 +89,16 @@ def view(
             ring[1] if ring else "",
             bool(ring),
             (PITCH * across - 0.07, 0.7),
-            side="above" if across == 1 and TOP + ROW < y > bottom - 3 * ROW else "below",
+            side="above" if across == 1 and not last and TOP + ROW < y > bottom - 3 * ROW else "below",
             anchor="middle" if across > 1 else "start" if 2 * place < K else "end",
         )
     )
+    if last:
+        at = wide * (len(columns) - 1)
+        marks.append(scene.word("pushed up", (at, bottom + 1.95), "followed"))
+        marks.append(scene.word("pushed down", (at + LABEL + PITCH * K, bottom + 1.95), "against", "end"))
     single = len(places) == 1 or across > 1
-    below = max(len(lines), 1.2 if single else 0)  # the words of a ring stand below a single tray
+    below = max(len(lines), 2.2 if last else 1.2 if single else 0)  # the words of a ring stand below a single tray
     return scene.view(key, wide * len(columns) - 0.5, bottom + below + 0.1, alt, *marks)
 
 
@@ -139,11 +149,11 @@ class Sorted:
         """The words above both: so many `answers` were drawn, and groups, (G, K), were `thrown_away`."""
         right = int(np.all(thrown_away, axis=1).sum())
         wrong = len(thrown_away) - right
-        verdicts = [f"{many} all {name}" for many, name in ((wrong, "wrong"), (right, "right")) if many]
+        verdicts = [f"{many} all {name}" for many, name in ((wrong, "wrong"), (right, "correct")) if many]
         away = f"thrown away: {' and '.join(verdicts) or 'nothing'}"
         return [
             scene.word("to train on", (0, 0.6), "strong"),
-            scene.word(f"{answers} answers drawn", (self.wide - 0.2, 0.6), "strong", "end", f"{key}n"),
+            scene.word(f"{answers} answers sampled", (self.wide - 0.2, 0.6), "strong", "end", f"{key}n"),
             scene.word(away, (0, self.lower - 0.55), "strong", key=f"{key}g"),
         ]
 
@@ -180,55 +190,3 @@ def refilled(key: str, alt: str, lie: Sorted, right: Any, trained_on: Any, ring:
     size = lie.around(len(below))
     marks.append(scene.ring(f"{key}r", lie.thrown(0), ring, bool(ring), size, anchor="middle"))
     return scene.view(key, lie.wide, lie.high, alt, *marks)
-
-
-# ── completions of each prompt, in groups of a size that may change ──
-
-SIXTEEN, APART, NAMES = 16, 1.25, 4.4  # completions of a prompt in a row; in squares: rows, room for what is asked
-
-
-def in_groups(
-    key: str,
-    title: str,
-    names: Sequence[str],
-    right: Any,
-    advantage: Any,
-    K: int,
-    sizes: Sequence[int],
-    ring: tuple[int, str] | None = None,
-) -> scene.View:
-    """Sixteen completions of each prompt, (prompts, 16), in groups of K, one of the `sizes` that it may be; a live one
-    has a dark frame. `ring` is the row whose first group is pointed at, and the words there.
-    """
-    left = NAMES if any(names) else 0.3
-    rows = [TOP + APART * i for i in range(len(right))]
-    places = [(left, y) for y in rows]
-    cells = [[(tone(a), bool(ok)) for a, ok in zip(*each)] for each in zip(advantage, right)]
-    marks = [
-        scene.frame(f"{key}{size}-{i}-{first}", (left + first, y), size, mixed(row[first : first + size]), size == K)
-        for size in sizes
-        for i, (y, row) in enumerate(zip(rows, right))
-        for first in range(0, SIXTEEN, size)
-    ]
-    many, live = live_groups(right, K)
-    words = f"{live} of {counted(many, 'group')} live"
-    marks += [
-        scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
-        scene.word(words, (left + SIXTEEN, 0.55), "strong", "end", f"{key}l"),
-        *(scene.word(name, (0, y + 0.55), "head") for name, y in zip(names, rows)),
-        scene.trays(key, cells, places, 1.0, framed=False),
-    ]
-    row = ring[0] if ring else 0
-    marks.append(scene.ring(f"{key}r", (left - 0.05, rows[row] - 0.05), ring[1] if ring else "", bool(ring), (K, 0.8)))
-    alt = f"{title}: {int(np.sum(right))} of {np.size(right)} {plural(np.sum(right), 'is', 'are')} right, {words}."
-    return scene.view(key, left + SIXTEEN + 0.2, rows[-1] + 2.0, alt, *marks)
-
-
-def mixed(group: Any) -> bool:
-    return bool(np.any(group) and not np.all(group))
-
-
-def live_groups(right: Any, K: int) -> tuple[int, int]:
-    """How many groups of K there are, and how many of them hold right and wrong completions."""
-    groups = np.reshape(right, (-1, K))
-    return len(groups), sum(mixed(group) for group in groups)

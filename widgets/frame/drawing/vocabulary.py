@@ -11,6 +11,7 @@ MARKS = {
     "trays": "a tray is a group; in it a completion has round ends, a check if right, and its advantage's tone",
     "tray": "one tray, where trays are thrown away or brought in",
     "frame": "the tray of a group where groups change their size; that of a live one, or of a wrong verdict, is dark",
+    "answers": "a square is an answer, filled if correct; an arrow in it says how hard it is pushed up, if it is",
     "hundred": "a probability is a hundred dots",
     "piles": "what answers say or use: a dot an answer, in piles; it moves to another pile and stays one answer",
     "blocks": "a wide cell with its slots is a block of a cache; its owner is written outside or beside, never in it",
@@ -18,14 +19,21 @@ MARKS = {
     "parts": "an answer too long for squares: equal parts of it, each toned by what lands on its tokens",
     "bars": "how far something has come, on a line of its own",
     "rail": "a quantity from left to right, on which tokens stand",
+    "hop": "a step that a token makes along its rail, from where it stood to where it lands",
     "arrows": "a push, as long as the step that it makes",
     "fleet": "a cell in its server is a GPU, filled as its memory is; what does not fit stands on it in outline",
     "words": "what is written on the picture",
     "lanes": "work in rows over a time axis; a completion in a slot has round ends, so that the next one shows",
+    "grip": "an upright line with a pill is dragged; a cross on it strikes out the row that it cuts",
+    "tip": "a point at the end of dots: where it would have ended, filled if right, outlined if wrong",
+    "counts": "large numbers below a picture: what a reader would count in it",
+    "boxes": "many boxes of one kind that stay: frames of memories, time in which slots wait",
+    "number table": "what a model answers for each row and column; filled where the number is correct",
     "wall": "a limit that ends whatever reaches it",
     "outline": "a region of a map, shaded: where people like completions better than the start's average",
     "oval": "a policy on a map: the ring around half of its completions, or a point where their middle is",
     "needle": "the way in which a reward rises on a map",
+    "comparison": "answers in words; a sheet with writing is one that was chosen, with a heading if it is styled",
     "ring": "look here: wine for what is broken, ink for what is only pointed at; at most six words",
 }
 
@@ -52,6 +60,7 @@ ROLES = {
     "up": Role("a token that is wanted", "q2", "d1"),
     "down": Role("a token that is unwanted", "v4", "d2"),
     "silent": Role("a token with no push of its own", "paper", "d8", "ink3"),
+    "past": Role("the part of a rail past a bound", "panel"),
     # completions in trays, parts of a long answer and its first token: a quantity that may lie above or below 0
     "level": Role("next to nothing", "v5", "rule"),
     "above-1": Role("a little above 0", "v6", "rule"),
@@ -62,6 +71,13 @@ ROLES = {
     "below-2": Role("below 0", "v3", "rule"),
     "below-3": Role("far below 0", "v2", "rule", "on1"),
     "below-4": Role("farther below 0", "v1", "rule", "on1"),
+    # answers that are compared in groups
+    "hit": Role("a correct answer", "d1", ink="on1"),
+    "miss": Role("a wrong answer beside a correct one", "q2"),
+    "mute": Role("a wrong answer in a group that is all wrong", "paper", "rule", "ink3"),
+    # answers in words, and their sheets
+    "plain": Role("an answer that says it and no more", "paper", "d1"),
+    "styled": Role("an answer with a heading and a sure tone", "v4", "d2"),
     # dots
     "followed": Role("the share that is followed", "d1"),
     "against": Role("the share of its rival", "d2"),

@@ -17,7 +17,7 @@ SCENES = [
     (module, name)
     for module in results.DRAWN
     for name, figure in results.figures(module).items()
-    if figure.time or name in ("opening",)
+    if figure.time or name == "opening" or module == "front"
 ]
 
 
@@ -33,6 +33,8 @@ def roles(mark):
         return {role for row in mark["rows"] for _, role in row}
     if mark["kind"] == "hundred":
         return {role for role, _ in mark["shares"]}
+    if mark["kind"] == "answers":
+        return {role for _, role, _ in mark["cells"]}
     if mark["kind"] == "parts":
         return set(mark["roles"])
     if mark["kind"] == "blocks":
