@@ -7,7 +7,7 @@ from itertools import pairwise, repeat
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-WIDTH, HEIGHT = 1142, 380  # pixels of a panel on a wide screen, those of the plot too
+WIDTH, HEIGHT = 1142, 392  # pixels of a panel on a wide screen, those of the plot too
 LEFT, RIGHT, TOP, BOTTOM = json.loads(
     (Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8")
 )["layout"]["margin"].values()
