@@ -68,7 +68,7 @@ def test_grpo_becomes_dr_grpo_and_rloo_and_ours_comes_back(live_page, book):
     assert readouts(page)[2] == "1" and met(page) == [False, True]  # unbiased
     press(page, ".presets [data-knobs*='K=64']")
     until(page, OVER)
-    assert page.evaluate(BY_CODE) and readouts(page)[2] == "1.00"
+    assert page.evaluate(BY_CODE) and readouts(page)[2] == "1"
     page.click("change-code .reset")
     press(page, ".rl-widget .reset")
     assert not page.evaluate(BY_CODE) and readouts(page) == ours and "change=" not in page.url
