@@ -91,3 +91,23 @@ define("lesson-next", function () {
   this.hidden = !to;
   if (to) this.innerHTML = `<a href="${to.href}">Continue with ${to.textContent.trim()}</a>`;
 });
+
+// The button of the contents by keyboard: it opens them at the pages beside this one, and Escape leads back to it.
+const contents = () => document.querySelector("label[for=__drawer][role]");
+const LINKS = [".md-nav__item--section.md-nav__item--active > nav a[href]", "a[href]:not(.md-logo)"];
+
+function turned({ target }) {
+  if (target.id === "__drawer") contents().ariaExpanded = target.checked;
+}
+document.addEventListener("change", turned);
+
+document.addEventListener("keydown", (event) => {
+  const drawer = document.getElementById("__drawer");
+  const opens = event.target === contents() && ["Enter", " "].includes(event.key);
+  if (!opens && !(event.key === "Escape" && drawer?.checked)) return;
+  event.preventDefault();
+  event.stopPropagation();  // the theme would turn it once more
+  drawer.click();
+  const links = LINKS.flatMap((which) => [...document.querySelectorAll(`.md-sidebar--primary ${which}`)]);
+  (drawer.checked ? links.find((link) => link.checkVisibility()) : contents()).focus();
+});

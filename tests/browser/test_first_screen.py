@@ -3,6 +3,7 @@ screen". Pages that do not keep one of them yet are named with what they reach; 
 """
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import WITH_WIDGET
 
@@ -68,3 +69,17 @@ def test_a_page_shows_its_picture_first(browser, book, screen):
             wrong.append(f"{lesson.stem}: not kept {sorted(broken)}, named in LEFT {sorted(known)}: {found}")
     context.close()
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_contents_open_by_keyboard_and_are_off_its_way_while_they_are_closed(page, book):
+    page.set_viewport_size(dict(width=1280, height=900))
+    page.goto(f"{book}10-ppo/")
+    button = page.locator("label[for=__drawer]")
+    link = page.locator(".md-sidebar--primary").get_by_role("link", name="09 REINFORCE")
+    expect(link).to_be_hidden()
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    expect(link).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(link).to_be_hidden()

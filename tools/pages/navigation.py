@@ -11,6 +11,9 @@ from markupsafe import Markup, escape
 from tools.pages import lessons
 from tools.pages.fences import part
 
+CLOSED = '<label class="md-header__button md-icon" for="__drawer">'  # the theme's: a mouse alone opens it
+OPENED = CLOSED.replace(">", ' role="button" tabindex="0" aria-label="Contents" aria-expanded="false">')
+
 
 def lay(site):
     """Every page that the generator made."""
@@ -25,6 +28,7 @@ def lay(site):
             text = along(text, lesson, order)
         counts = f"{lessons.count(order)} lessons · {lessons.found(order)} breaks found"
         counts += f" · {lessons.met(order)} challenges met"
+        text = text.replace(CLOSED, OPENED, 1)
         text = text.replace('<p class="counts"></p>', f'<p class="counts" hidden>{counts}</p>')
         if file == site / "index.html":
             text = re.sub(r'(header-topic">\s*<span class="md-ellipsis">)[^<]*', r"\1RL Post-Training", text)

@@ -372,6 +372,8 @@ def two_choices(plain, other):
             "What the minutes bring",
             "value to a kernel engineer (our judgment)",
             *chosen,
+            label(43, 6.6, TWO_RUNS[0], 8, "right"),
+            label(80, 4.6, TWO_RUNS[1], 1),
             x="minutes",
             x_range=[0, 120],
             y_range=[0, 14],

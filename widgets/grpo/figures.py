@@ -247,10 +247,6 @@ def mean_step(n, K):
     return float(group_baselines.share_of_gradient(n / 64, K, group_baselines.z_score))
 
 
-def signal_of_one(n, K):
-    return float(group_baselines.signal_to_noise_per_completion(n / 64, K, group_baselines.less_mean))
-
-
 def resized(words, n):
     K, right = named(words), outcome(n)
     A = group_baselines.z_score(right.reshape(-1, K).astype(float)).reshape(4, 16)

@@ -460,6 +460,8 @@ def two_formats(plain, other):
                 line(WALK, 100 * rounding_net.effective_share(r.gap, WALK), name, series, role)
                 for r, name, series, role in named
             ),
+            label(4096, 89, TWO_RUNS[0], 8, "right"),
+            label(1000, 62, TWO_RUNS[1], 1),
             threshold(HALF, "fewer than half", 0),
             x="tokens of a sequence",
             x_range=[0, 4096],
@@ -469,6 +471,8 @@ def two_formats(plain, other):
             "How far two programs are apart on it",
             "log-ratio of one sequence, nats",
             *(line(WALK, walk, name, series, role) for walk, (_, name, series, role) in zip(walks, named)),
+            label(4096, 0.35, TWO_RUNS[0], 8, "right"),
+            label(4096, -1.75, TWO_RUNS[1], 1, "right"),
             x="tokens of a sequence",
             x_range=[0, 4096],
             y_range=[-3, 2],

@@ -576,6 +576,8 @@ def two_jobs(plain, other):
             "% of the memory of a GPU",
             bars(list(range(3)), full(plain), TWO_RUNS[0], 8),
             bars(list(range(3)), full(other), TWO_RUNS[1], 1),
+            label(0.75, full(plain)[1] + 12, TWO_RUNS[0], 8, "right"),
+            label(1.45, full(other)[1] - 20, TWO_RUNS[1], 1),
             threshold(100, "full", 240),
             x_range=[-0.6, 2.6],
             y_range=[0, 240],

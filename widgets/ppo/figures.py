@@ -234,7 +234,7 @@ def both(form, i):
             scene.post((form.x(ratio), bottom), 0.25, "zero"),
             scene.word("1" if ratio == 1 else f"×{ratio}", (form.x(ratio), bottom + 0.9), "", "middle"),
         ]
-    words = "the 3: times as likely as when sampled"
+    words = "the 3: times as likely as when it was sampled"
     marks.append(scene.word(words, (form.x(1) - 0.2, bottom + 1.75)))
     return scene.view(form.key, form.wide, bottom + 2.0, described(i), *marks, role=form.role)
 
@@ -265,9 +265,10 @@ def lane(form, name, i):
         landed = max(n for n in PASSES[: i + 1] if n == 0 or pushes(name, n) > pushes(name, n - 1))
         back = form.x(ratio[landed]) - x
         yield scene.arrow(f"{key}a", (x + back + 12 / 26, base + 0.1), min(8 / 26 - back, 0.0), "others")
-        beside, after = (form.x(3.4), 3.1) if not phone else (form.x(3.1), 2.7)
+        beside, after = (form.x(3.4), 3.1) if not phone else (form.x(4), 2.7)
         yield scene.word(number, (beside, base - 0.85), "count", key=f"{key}n")
-        where = "" if i == 0 else "past the gate: no more push" if ratio[i] > GATE else "below the gate: pushed"
+        past = "past the gate: no push" if phone else "past the gate: no more push"
+        where = "" if i == 0 else past if ratio[i] > GATE else "below the gate: pushed"
         yield scene.word(where, (beside + after, base - 1.3), "strong", key=f"{key}g")
         yield scene.word(pushed(name, i), (beside + after, base - 0.5), key=f"{key}p")
         below = (form.x(3.0), base + 0.75) if not phone else (form.x(1), base + 1.15)
