@@ -2,7 +2,7 @@
 
 import re
 
-from tools.pages import fences, hero, lessons, link_previews
+from tools.pages import fences, hero, lessons, pictures
 from widgets.front import figures
 
 
@@ -48,5 +48,5 @@ def test_each_part_has_its_own_arrangement_as_emblem():
 
 
 def test_the_picture_beside_links_is_the_same_scene():
-    panel = link_previews.at_rest(*hero.FRONT)
+    panel = pictures.at_rest(*hero.FRONT)
     assert [column[0]["name"] for column in panel["columns"]] == list(figures.RUNS)

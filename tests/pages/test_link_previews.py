@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tools.pages import drawing, lessons, link_previews, sharing
+from tools.pages import drawing, lessons, link_previews, pictures, sharing
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.marks import line, panel, threshold
 
@@ -56,7 +56,7 @@ def test_a_dashed_line_keeps_the_share_of_its_dashes():
 def test_every_svg_element_that_the_lessons_draw_can_be_painted_in_a_picture():
     tags = set()
     for lesson in FINISHED.values():
-        if not scene.is_scene(leading := link_previews.leading(lesson.widget)):
+        if not scene.is_scene(leading := pictures.leading(lesson.widget)):
             tags |= set(re.findall(r"<(\w+)", "".join(drawing.parts(leading, 540, 170))))
     assert tags <= {"path", "rect", "circle", "text", "tspan", "svg", "pattern"}
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tools.pages import lessons, link_previews, thumbnails
+from tools.pages import lessons, pictures, thumbnails
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.marks import label, line, panel
 
@@ -47,6 +47,6 @@ def test_a_plot_fills_the_card_and_long_curves_have_few_points():
 
 def test_an_opening_that_is_a_plot_shows_its_two_curves():
     for lesson in LESSONS:
-        leading = link_previews.leading(lesson.widget)
+        leading = pictures.leading(lesson.widget)
         if not scene.is_scene(leading):
             assert len(re.findall("<(?:path|rect)", thumbnails.of(lesson.widget))) >= 2, lesson.stem

@@ -15,14 +15,11 @@ from pathlib import Path
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from tools.pages import drawing, frames, hero, results, scene_pictures
+from tools.pages import drawing, hero, pictures, scene_pictures
 from tools.runtime import files
-from widgets.frame.contract.widget import extras
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.drawing import SQUARE as UNIT
-from widgets.frame.drawing.small_figures import Played
-from widgets.frame.drawing.written import plain
-from widgets.frame.reader import host, panels
+from widgets.frame.reader import panels
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "_cache" / "pictures"
@@ -56,12 +53,12 @@ FILLS = {"beyond": ("warn", 0.09), "region": ("edge", 0.12), "free": ("paper", 1
 
 def of(lesson):
     """The picture of a lesson as the bytes of a PNG."""
-    return kept(lesson.label, lesson.part, lesson.title, leading(lesson.widget) if lesson.widget else None)
+    return kept(lesson.label, lesson.part, lesson.title, pictures.leading(lesson.widget) if lesson.widget else None)
 
 
 def of_the_book():
     """The picture of the front page, with the scene that stands there."""
-    return kept("", "", "RL post-training, from first principles", at_rest(*hero.FRONT))
+    return kept("", "", "RL post-training, from first principles", pictures.at_rest(*hero.FRONT))
 
 
 def kept(label, part, title, panel):
@@ -73,25 +70,6 @@ def kept(label, part, title, panel):
     if not file.exists():
         files.write(file, painted(label, part, title, panel))
     return file.read_bytes()
-
-
-def leading(widget):
-    """The first panel of the opening, or else of the first preset that breaks."""
-    module = host.widget(widget)
-    if isinstance(opening := extras(module).OPENING, Played):
-        return at_rest(widget, opening.figure)
-    if opening:
-        return plain(list(opening.panels(results.last(widget, opening.plain), results.last(widget, opening.other))))[0]
-    broken = (frames.settled(widget, knobs) for knobs in module.PRESETS.values())
-    return next(frame for frame in broken if frame["verdict"]["state"] == "broken")["panels"][0]
-
-
-def at_rest(widget, name):
-    """The scene of a small figure as it stands there untouched."""
-    figure = results.figures(widget)[name]
-    rest = (figure.handle.start if figure.handle else 0, figure.time.start if figure.time else 0)
-    (panel,), _, _ = results.positions(widget, name)[figure.places().index(rest)]
-    return panel
 
 
 def painted(label, part, title, panel):

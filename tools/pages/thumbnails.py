@@ -4,7 +4,7 @@ plot its two curves.
 
 import re
 
-from tools.pages import drawing, flat, link_previews, scene_pictures
+from tools.pages import drawing, flat, pictures, scene_pictures
 from widgets.frame.drawing import comparisons, lanes, scene
 
 WIDTH, HEIGHT = 560, 220  # twice the pixels that it has on a card
@@ -14,7 +14,7 @@ FAR, GIVEN = 10_000.0, 900.0  # pixels for a scene: as many as it needs; for one
 
 
 def of(widget):
-    return picture(link_previews.leading(widget))
+    return picture(pictures.leading(widget))
 
 
 def picture(panel):
