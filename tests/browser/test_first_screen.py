@@ -74,7 +74,7 @@ def test_a_page_shows_its_picture_first(browser, book, screen):
 def test_the_contents_open_by_keyboard_and_are_off_its_way_while_they_are_closed(page, book):
     page.set_viewport_size(dict(width=1280, height=900))
     page.goto(f"{book}10-ppo/")
-    button = page.locator("label[for=__drawer]")
+    button = page.locator(".md-header label[for=__drawer]")
     link = page.locator(".md-sidebar--primary").get_by_role("link", name="09 REINFORCE")
     expect(link).to_be_hidden()
     button.press("Enter")

@@ -52,11 +52,12 @@ STOPS = """() => [...document.querySelectorAll('.rl-widget *')]
   }).length"""
 WORDS = """() => {
   const widget = document.querySelector('.rl-widget');
+  const edge = widget.querySelector('.panels:not([hidden])').getBoundingClientRect().right;
   const texts = document.createTreeWalker(widget, NodeFilter.SHOW_TEXT);
   let words = 0;
   while (texts.nextNode()) {
     const place = texts.currentNode.parentElement;
-    if (place.getBoundingClientRect().left >= widget.getBoundingClientRect().right) continue;  // the panel beside
+    if (place.getBoundingClientRect().left >= edge) continue;  // the panel beside
     if (place.closest('svg, option, script, .unseen') || !place.checkVisibility({ visibilityProperty: true })) continue;
     words += texts.currentNode.textContent.split(/\\s+/).filter((word) => /[A-Za-z]/.test(word)).length;
   }

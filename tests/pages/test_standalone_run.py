@@ -42,6 +42,7 @@ def test_the_standalone_script_runs_the_setting_and_the_code_of_the_reader(tmp_p
     assert not errors and "Push on a lone correct answer: 0.875" in output  # (K - 1) / K, closed form
 
 
+@pytest.mark.slow
 def test_the_standalone_script_reports_a_break(tmp_path):
     broken = host.widget("grpo").PRESETS["Hard sums, fours"]
     text = standalone_run.text("grpo").replace(
