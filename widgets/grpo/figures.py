@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.estimators import group_baselines
 from sim.experiments import group_batches
-from sim.experiments.group_batches import RARE
+from sim.experiments.group_batches import RARE, RATE
 from sim.words import plural
 from widgets.frame.drawing import scene, sum_groups
 from widgets.frame.drawing.marks import cell, dots, grid, label, line, panel
@@ -61,9 +61,11 @@ def written(quantity):
     return [grid(rows, f"Four answers to {ASKED}", diverging=quantity != "reward")]
 
 
-# ── the opening: what a batch teaches, in groups of two sizes ──
-SETTINGS = ("groups of 16", "groups of 4")
-SIZE_OF = {SETTINGS[0]: 16, SETTINGS[1]: 4}
+# ── the opening: what a batch teaches, in groups of two sizes, and of four at a higher rate ──
+SETTINGS = ("groups of 16", "groups of 4", "groups of 4, rate × 2.5")
+SIZE_OF = dict(zip(SETTINGS, (16, 4, 4)))
+RATE_OF = dict(zip(SETTINGS, (RATE, RATE, 2.5 * RATE)))
+OPENING_SIZES = (16, 4)
 SEED = 2
 UPDATES = (1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51, 54, 57, 60)
 QUESTIONS = {sums: [f"{e // 10} + {e % 10} =" for e in of] for sums, of in group_batches.SUMS.items()}
@@ -72,7 +74,7 @@ START = float(group_batches.start(RARE).mean())
 
 @cache
 def followed(setting):
-    return group_batches.run(SIZE_OF[setting], UPDATES[-1], SEED)
+    return group_batches.run(SIZE_OF[setting], UPDATES[-1], SEED, learning_rate=RATE_OF[setting])
 
 
 def batch_of(setting, update):
@@ -85,7 +87,7 @@ def in_groups(setting, update):
         scene.scene(
             f"Sixteen answers to each of four sums, in groups of {K}",
             "a square: an answer, filled if correct",
-            *sum_groups.views(QUESTIONS[RARE], batch.answers, batch.right, batch.advantage, K, tuple(SIZE_OF.values())),
+            *sum_groups.views(QUESTIONS[RARE], batch.answers, batch.right, batch.advantage, K, OPENING_SIZES),
         )
     ]
 
@@ -111,7 +113,7 @@ OPENING = Figure(
         start=len(UPDATES) - 1,
         ticks={UPDATES.index(at): str(at) for at in (1, 6, 15, 24, 33, 42, 51, 60)},
         strip=Strip(
-            "Correct, of 100",
+            "Correct, %",
             lambda: [[2 * batch_of(setting, update).pass_rate for update in UPDATES] for setting in SETTINGS],
             lambda setting, update: f"{100 * batch_of(setting, update).pass_rate:.0f}",
         ),

@@ -254,15 +254,15 @@ def lane(form, name, i):
     yield scene.word(name, (0, top + 0.66), f"strong name {'yes' if clip else 'against'}")
     yield from answer(form, key, name, i, top)
     yield scene.rail((form.x(1) - 0.6, base), form.wide - form.x(1) + 0.6)
+    landed = max(n for n in PASSES[: i + 1] if n == 0 or pushes(name, n) > pushes(name, n - 1))
     for n in range(1, rare_token.PASSES + 1):
         start, end = form.x(ratio[n - 1]), form.x(ratio[n])
         if pushes(name, n) > pushes(name, n - 1) and end - start > 0.5:
             tall = min(0.3 * (end - start) + 0.8, 2.5 if not phone else 1.9)
-            yield scene.hop(f"{key}h{n}", (start, base), (end, base), tall, role, n <= i)
+            yield scene.hop(f"{key}h{n}", (start, base), (end, base), tall, role, n == landed if clip else n <= i)
     yield scene.bead(f"{key}b", (x, base - BEAD), "3", "stop" if clip else "rival", 1.3)
     number = f"×{ratio[i]:.2f}" if ratio[i] < 10 else f"×{ratio[i]:.0f}"
     if clip:
-        landed = max(n for n in PASSES[: i + 1] if n == 0 or pushes(name, n) > pushes(name, n - 1))
         back = form.x(ratio[landed]) - x
         yield scene.arrow(f"{key}a", (x + back + 12 / 26, base + 0.1), min(8 / 26 - back, 0.0), "others")
         beside, after = (form.x(3.4), 3.1) if not phone else (form.x(4), 2.7)

@@ -97,6 +97,40 @@ def errors_said(who):
     return f"{name} {of_100(labeler(who).agreement)} pairs correctly."
 
 
+# ── where the reward points: the listed principles and the taste as the legs of a right angle ──
+TASTES = (0.0, 0.25, 0.5, 0.75, 1.0)
+LEG, ORIGIN = 3.4, (1.0, 4.2)  # squares: a length of 1, and where the arrows begin
+
+
+def pointing(taste):
+    (x, y), style = ORIGIN, LEG * taste
+    length, turn = LEG * np.hypot(1, taste), -np.degrees(np.arctan(taste))
+    beside, share = x + LEG + style + 0.7, judging.style_share(taste)
+    marks = [
+        scene.bar("p", (x, y), LEG, "given", LEG),
+        scene.bar("s", (x + LEG, y - style), style, "styled", style),
+        scene.needle("people", ORIGIN, 0, LEG, "followed"),
+        scene.needle("judge", ORIGIN, turn, length, "against"),
+        scene.word("principles: 1", (x + LEG / 2, y + LEG / 2 + 0.2), "strong", "middle"),
+        scene.word("people's reward", (x + LEG + 0.3, y + 0.7)),
+        scene.word("the judge's reward" if taste else "", (x, y - style - 0.4), key="j"),
+        scene.word(f"style: {taste**2:.2g}" if taste else "", (beside, y - style / 2 - 0.3), "strong", key="w"),
+        scene.word(f"{100 * share:.0f} % of the sum" if taste else "", (beside, y - style / 2 + 0.6), key="n"),
+    ]
+    words = f"The judge's arrow turns {-turn:.0f} degrees from people's toward style."
+    title, note = "Where the reward points after very many labels", "squares: the squared lengths of its two parts"
+    return [scene.scene(title, note, scene.view("a", 15.0, y + LEG + 0.2, words, *marks))]
+
+
+def pointing_said(taste):
+    return (
+        f"With a taste of {taste:g}, the squared length is 1 + {taste**2:.2g}, "
+        f"and {100 * judging.style_share(taste):.0f} % of it is style."
+        if taste
+        else "Without taste, the judge's reward points where people's reward does."
+    )
+
+
 # ── what a list leaves out ──
 B, FAR = 0.5, np.linspace(0.25, 16, 64)
 
@@ -175,6 +209,9 @@ def revised_said(start):
 FIGURES = {
     "opening": OPENING,
     "errors": Figure(errors, feedback.errors, Handle("Whose labels", WHO, start=3, words=WHO), errors_said),
+    "pointing": Figure(
+        pointing, judging.style_share, Handle("The judge's taste", TASTES, start=TASTES.index(0.75)), pointing_said
+    ),
     "listed": Figure(
         listed,
         judging.asymptote,
