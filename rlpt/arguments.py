@@ -23,8 +23,8 @@ def whole(least, most):
     def read(text):
         digits = ungrouped(text)
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST and least <= int(digits) <= most):
-            no = f"{shortened(text)} is no whole number from {least:,} to {most:,}"
-            raise argparse.ArgumentTypeError(no + of_comma(digits))
+            must = f"must be a whole number from {least:,} to {most:,}, not {shortened(text)}"
+            raise argparse.ArgumentTypeError(must + of_comma(digits))
         return int(digits)
 
     return read
@@ -40,8 +40,8 @@ def number(least, most):
         except ValueError:
             value = float("nan")
         if not least <= value <= most:
-            no = f"{shortened(text)} is no number from {least:g} to {most:,.12g}"
-            raise argparse.ArgumentTypeError(no + of_comma(digits))
+            must = f"must be a number from {least:g} to {most:,.12g}, not {shortened(text)}"
+            raise argparse.ArgumentTypeError(must + of_comma(digits))
         return value
 
     return read
@@ -57,7 +57,7 @@ def of_comma(digits):
 
 
 def shortened(text):
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    return text if len(text) <= 32 else f"{text[:32]}…"
 
 
 class Parser(argparse.ArgumentParser):

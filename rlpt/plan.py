@@ -16,6 +16,7 @@ from sim.cluster import envelope, layouts, memory, step, trainer, turns
 from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS, Model
+from sim.words import counted
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -29,6 +30,8 @@ def config(text: str) -> Model:
     """A Model: of a name in our table, of a config.json, or of one from standard input ("-")."""
     if text in MODELS:
         return MODELS[text]
+    if text != "-" and not Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"“{text[:80]}” is neither a model in the list (see --help) nor a file")
     model, _, notes = refused(user_inputs.model, argparse.FileType(encoding="utf-8")(text).read())
     if NOT_READ in notes:
         sys.stderr.write(f"{notes[notes.index(NOT_READ) :]}\n")
@@ -68,8 +71,9 @@ def refused(read: Callable[[S], T], text: S) -> T:
 def arguments(program: str) -> Parser:
     parser = Parser(
         prog=program,
-        description="What a run of reinforcement learning takes: memory, seconds of a step, GPU-hours, and which "
-        "changes would pay. Seconds are a range: that of published steps, or of a job that you timed.",
+        description="Predicts what a run of reinforcement learning needs: memory, seconds per step and GPU-hours. Says "
+        "which changes would make a step faster. Seconds are given as a range, taken from published steps or from a job "
+        "that you have timed.",
         epilog=f"models: {', '.join(MODELS)}. chips: {', '.join(ACCELERATORS)}.",
     )
     add = parser.add_argument
@@ -78,74 +82,74 @@ def arguments(program: str) -> Parser:
         "--model",
         type=config,
         default="qwen2.5-7b",
-        help="a model's config.json, - for standard input, or a name",
+        help="a model's name, its config.json, or - for standard input",
     )
     add("--chip", type=chip, default="h100", help=f'a name, or numbers: "{user_inputs.CHIP_EXAMPLE}"')
-    add("--gpus", type=whole(1, envelope.MOST), default=64)
-    add("--prompts", type=whole(1, 2**16), default=512, help="of a step")
-    add("--samples", type=whole(1, 2**10), default=16, help="completions of each prompt")
-    add("--prompt", type=whole(1, 2**20), default=512, help="tokens of a prompt")
+    add("--gpus", type=whole(1, envelope.MOST), default=64, help="number of GPUs")
+    add("--prompts", type=whole(1, 2**16), default=512, help="prompts per step")
+    add("--samples", type=whole(1, 2**10), default=16, help="completions per prompt")
+    add("--prompt", type=whole(1, 2**20), default=512, help="tokens per prompt")
     add(
         "--lengths",
         type=law,
         default=Law(*LENGTHS),
-        help='"p50 p90 p99 longest" of the completions, in tokens; or a file with a column of them, or - for one',
+        help='completion lengths in tokens: "p50 p90 p99 longest", or a file with one length per line, or - for standard input',
     )
-    add("--limit", type=whole(1, 10**7), help="tokens at which completions are cut, where that is less")
-    add("--turns", type=whole(1, 1000), default=1, help="in which the model writes a completion; lengths are of all")
-    add("--returned", type=whole(0, 2**20), default=1000, help="tokens that a tool answers between two turns")
-    add("--tool-seconds", type=number(0, 1e5), default=20.0, help="that a tool takes for it")
-    add("--kept", choices=turns.REUSES, default=turns.HOLD, help="what becomes of a cache while its tool runs")
-    add("--shared-cache", action="store_true", help="completions of a prompt run together and hold it once")
-    add("--overlap", choices=step.OVERLAPS, default="sync", help="the first two in one pool, the others in two")
-    add("--share", type=number(0.01, 0.99), default=0.5, help="of two pools, the share that generates")
-    add("--batches", type=number(1, 64), default=1.0, help="in flight at a time, with one-off")
-    add("--updates", type=whole(1, 2**16), default=1, help="optimizer steps of a step")
-    add("--group-prompts", action="store_true", help="train on a prompt once for all of its completions")
+    add("--limit", type=whole(1, 10**7), help="tokens after which a completion is cut off, if below the longest")
+    add("--turns", type=whole(1, 1000), default=1, help="turns per completion; --lengths counts the tokens of all turns together")
+    add("--returned", type=whole(0, 2**20), default=1000, help="tokens that a tool returns between two turns")
+    add("--tool-seconds", type=number(0, 1e5), default=20.0, help="seconds that a tool call takes")
+    add("--kept", choices=turns.REUSES, default=turns.HOLD, help="what to do with a sequence's cache while its tool runs")
+    add("--shared-cache", action="store_true", help="store a prompt's cache once for all of its completions")
+    add("--overlap", choices=step.OVERLAPS, default="sync", help="what runs at the same time; the first two share one pool of GPUs, the others use two")
+    add("--share", type=number(0.01, 0.99), default=0.5, help="fraction of the GPUs that generate, if there are two pools")
+    add("--batches", type=number(1, 64), default=1.0, help="batches in flight at a time, with --overlap one-off")
+    add("--updates", type=whole(1, 2**16), default=1, help="optimizer steps per training step")
+    add("--group-prompts", action="store_true", help="compute a prompt once for all of its completions in training")
     add(
         "--tp",
         type=whole(1, 1024),
         default=0,
-        help="GPUs of an engine; default: the fewest of a server that hold it well, else the best layout of several",
+        help="GPUs per engine; default: the fewest in one server that hold the model well, otherwise the best layout over several",
     )
-    add("--dp", type=whole(1, 1024), default=1, help="groups of --tp GPUs in an engine, which share its experts")
-    add("--pp", type=whole(1, 1024), default=1, help="stages of an engine, each of --dp groups")
+    add("--dp", type=whole(1, 1024), default=1, help="groups of --tp GPUs per engine, which share its experts")
+    add("--pp", type=whole(1, 1024), default=1, help="pipeline stages per engine, each of --dp groups")
     add(
         "--dcp",
         type=whole(0, 1024),
         default=1,
-        help="GPUs of a group that cut copies of its cache; 0: all that have one",
+        help="GPUs of a group that split a cache they would otherwise each hold; 0: as many as possible",
     )
-    add("--weights", choices=WEIGHTS, default=user_inputs.STORED, help="in the engine")
-    add("--cache", choices=WIDTHS, default="bf16")
-    add("--utilization", type=number(0.02, 0.98), default=memory.HBM_SHARE, help="of the memory, the engine's share")
-    add("--recompute", choices=memory.RECOMPUTE, default="full", help="activations")
-    add("--train-cp", type=whole(1, 1024), default=1, help="GPUs that share a sequence while training")
-    add("--train-tp", type=whole(1, 1024), default=1, help="GPUs that share a layer while training")
-    add("--train-pp", type=whole(1, 1024), default=1, help="stages of the trainer")
-    add("--train-ep", type=whole(1, 1024), default=1, help="GPUs over which the trainer deals out a layer's experts")
+    add("--weights", choices=WEIGHTS, default=user_inputs.STORED, help="format of the weights in the engine")
+    add("--cache", choices=WIDTHS, default="bf16", help="format of the KV cache")
+    add("--utilization", type=number(0.02, 0.98), default=memory.HBM_SHARE, help="fraction of GPU memory that the engine may fill")
+    add("--recompute", choices=memory.RECOMPUTE, default="full", help="which activations to recompute in the backward pass")
+    add("--train-cp", type=whole(1, 1024), default=1, help="GPUs that split each sequence in training")
+    add("--train-tp", type=whole(1, 1024), default=1, help="GPUs that split each layer in training")
+    add("--train-pp", type=whole(1, 1024), default=1, help="pipeline stages in training")
+    add("--train-ep", type=whole(1, 1024), default=1, help="GPUs over which training spreads the experts of a layer")
     add(
         "--zero",
         type=int,
         choices=(1, 2, 3),
         default=3,
-        help="of training state, 1 shards the optimizer, 2 the gradients too, 3 the weights too",
+        help="what training shards: 1 the optimizer state, 2 also the gradients, 3 also the weights",
     )
-    add("--host-memory", type=number(1, 1e5), default=1000.0, help="GB of a server of eight GPUs")
-    add("--reference", action="store_true", help="with a reference model")
-    add("--reuse", action="store_true", help="train on the engine's log-probs")
-    add("--test-seconds", type=number(0, 3600), default=0.0, help="of one completion's test")
-    add("--workers", type=whole(1, 2**16), default=64, help="that test")
+    add("--host-memory", type=number(1, 1e5), default=1000.0, help="GB of host memory per server of eight GPUs")
+    add("--reference", action="store_true", help="keep a reference model for a KL penalty")
+    add("--reuse", action="store_true", help="train on the engine's log-probs instead of recomputing them")
+    add("--test-seconds", type=number(0, 3600), default=0.0, help="seconds to verify one completion")
+    add("--workers", type=whole(1, 2**16), default=64, help="number of verifier workers")
     add("--timed", help=f'one decode iteration that you timed: "{user_inputs.TIMED_EXAMPLE}"')
     add(
         "--measured",
         type=measured,
-        help=f'seconds that you timed: "{user_inputs.MEASURED_EXAMPLE}", of {", ".join(user_inputs.TIMES)}; with them '
-        f"what the job had that they were timed on, where it was another: {', '.join(user_inputs.JOB)}",
+        help=f'seconds that you timed: "{user_inputs.MEASURED_EXAMPLE}". Times: {", ".join(user_inputs.TIMES)}. If you '
+        f"timed a different job, add what was different: {', '.join(user_inputs.JOB)}",
     )
-    add("--steps", type=whole(1, 10**6), default=500)
-    add("--price", type=number(0, 1e4), default=2.0, help="dollars for an hour of a GPU")
-    add("--json", action="store_true", help="numbers instead of a table")
+    add("--steps", type=whole(1, 10**6), default=500, help="training steps, for the cost of the whole run")
+    add("--price", type=number(0, 1e4), default=2.0, help="dollars per GPU-hour")
+    add("--json", action="store_true", help="print numbers as JSON instead of a table")
     return parser
 
 
@@ -204,23 +208,37 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
 def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> str:
     """What is printed."""
     s, now = found.scenario, planner.seconds(found.scenario)
-    head = f"{s.model.name} on {s.gpus:,} {s.accelerator.name}, {s.prompts:,} x {s.samples:,} completions, {s.overlap}"
-    rows = [(answer.question, answer.words, f"lesson {answer.lesson}") for answer in planner.answers(found)]
-    before = now
-    for change in path:
-        rows.append((f"then {change.words}", worth(change, before), f"lesson {change.lesson}"))
-        before = change.seconds
-    rows += [(f"alone {change.words}", worth(change, now), f"lesson {change.lesson}") for change in alone]
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    lines = [f"  {a:{widths[0]}}  {b:{widths[1]}}  {c}" for a, b, c in rows]
+    batch = f"{counted(s.prompts, 'prompt')} x {counted(s.samples, 'completion')} per step"
+    rows = {
+        f"{s.model.name} on {s.gpus:,} {s.accelerator.name}, {batch}, overlap: {s.overlap}": [
+            (answer.question, answer.words, answer.lesson) for answer in planner.answers(found)
+        ],
+        "What to change, one after the other:": [
+            (f"{i}. {change.words}", faster(change, before, " again" * (i > 1)), change.lesson)
+            for i, (change, before) in enumerate(zip(path, (now, *(each.seconds for each in path))), 1)
+        ],
+        "What each change does by itself:": [
+            (change.words, faster(change, now), change.lesson) for change in alone
+        ],
+    }
+    wide = max(len(words) for section in rows.values() for words, *_ in section)
+    lines = [
+        line
+        for head, section in rows.items()
+        if section
+        for line in (head, *(f"  {words:{wide}}  {answer} (lesson {lesson})" for words, answer, lesson in section))
+    ]
     reached = (*s.efficiency[:2], trainer.PRODUCTS, trainer.ATTENTION)
-    foot = "Assumed: of an engine bandwidth {:.0%}, arithmetic {:.0%} of peak, of a trainer products {:.0%}, attention "
-    foot += "{:.0%}. Range: {}."
-    return "\n".join([head, *lines, foot.format(*reached, planner.spread(s).words)])
+    foot = (
+        "Assumed fractions of peak: an engine reaches {:.0%} of the memory bandwidth and {:.0%} of the arithmetic, a "
+        "trainer {:.0%} in matrix products and {:.0%} in attention. Each range is {}."
+    )
+    return "\n".join([*lines, foot.format(*reached, planner.spread(s).words)])
 
 
-def worth(change: planner.Change, before: float) -> str:
-    return f"a step of {change.seconds:,.0f} s, {before / change.seconds:.2f} x; costs: {change.costs}"
+def faster(change: planner.Change, before: float, again: str = "") -> str:
+    price = "no trade-off" if change.free else f"trade-off: {change.costs}"
+    return f"step {change.seconds:,.0f} s, {before / change.seconds:.2f} times as fast{again}; {price}"
 
 
 def numbers(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> dict[str, Any]:

@@ -517,36 +517,36 @@ def answers(found: Plan) -> list[Answer]:
     s, fast, slow = found.scenario, found.fast, found.slow
     streams = s.overlap in step.NO_TAIL
     needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
-    two, in_turn = s.placement == "two pools", counted(generating, "GPU")
+    two, shared = s.placement == "two pools", counted(generating, "GPU")
     rows = [
-        Answer("fullest GPU", f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB ({found.peak.moment})", "22"),
-        Answer("generate, train", f"{generating:,} + {training:,} GPUs" if two else f"{in_turn} in turn", "19"),
+        Answer("peak memory of a GPU", f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB usable ({found.peak.moment})", "22"),
+        Answer("GPUs", f"{generating:,} generate, {training:,} train" if two else f"{shared} in one pool", "19"),
         Answer(
-            f"in flight, engine of {found.engine.size}",
+            f"sequences in flight, engine of {counted(found.engine.size, 'GPU')}",
             f"{found.live:,.0f} of {s.ahead * s.completions / s.engines(generating):,.0f}",
             "20",
         ),
     ]
     if s.turns > 1:
-        tokens = f"{s.session.trained:,.0f}, {s.session.read:,.0f} of a completion"
-        rows.append(Answer("of them writing", f"{at_once(s, found.live).decoding:,.0f}", "08"))
-        rows.append(Answer("tokens trained, read", tokens, "08"))
+        tokens = f"{s.session.trained:,.0f} trained on, {s.session.read:,.0f} read"
+        rows.append(Answer("sequences that are writing", f"{at_once(s, found.live).decoding:,.0f}", "08"))
+        rows.append(Answer("tokens per completion", tokens, "08"))
     rows.append(Answer("rollout", seconds_range(*(step.seconds(r, "rollout", s.overlap) for r in (fast, slow))), "22b"))
     if fast.verify:
         rows.append(Answer("tests", seconds_range(fast.verify, slow.verify), "22a"))
     rows += [
         Answer("log-probs", seconds_range(fast.log_probs, slow.log_probs), "22a"),
         Answer("update", seconds_range(fast.train, slow.train), "22a"),
-        Answer("weights to the engines", seconds_range(fast.sync + fast.switch, slow.sync + slow.switch), "06"),
-        Answer("a step", seconds_range(*found.step_range), "22a"),
+        Answer("weight sync", seconds_range(fast.sync + fast.switch, slow.sync + slow.switch), "06"),
+        Answer("whole step", seconds_range(*found.step_range), "22a"),
     ]
     if two:
-        rows.append(Answer("a pool waits", f"{found.idle:.0%}", "19"))
+        rows.append(Answer("idle time of the pool that waits", f"{found.idle:.0%}", "19"))
     rows += [
-        Answer("versions behind", f"{found.lag:.1f}", "22c" if streams else "06"),
-        Answer("cut by the limit", f"{s.law.truncated:.1%}", "22b"),
-        Answer("GPU-hours", number_range(*found.gpu_hours), "22a"),
-        Answer("cost at your price", counted(number_range(*found.money), "dollar"), "22a"),
+        Answer("policy lag", f"{found.lag:.1f} versions", "22c" if streams else "06"),
+        Answer("completions cut off by the limit", f"{s.law.truncated:.1%}", "22b"),
+        Answer("GPU-hours", f"{number_range(*found.gpu_hours)} for {counted(s.steps, 'step')}", "22a"),
+        Answer(f"cost at {s.price:g} dollars per GPU-hour", counted(number_range(*found.money), "dollar"), "22a"),
     ]
     return rows
 
@@ -581,7 +581,7 @@ class Change(NamedTuple):
         return self.costs not in (MORE, CUT)
 
 
-MORE, CUT, FREE = "twice the GPUs", "long completions are cut", "nothing"
+MORE, CUT, FREE = "twice the GPUs", "long completions are cut off", "nothing"
 
 
 def changes(s: Scenario) -> list[Change]:
@@ -607,9 +607,9 @@ def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
     yield f"{2 * s.gpus:,} GPUs", MORE, "19", replace(s, gpus=2 * s.gpus)
     prices = {
         "sync": "every pool waits for the other",
-        "carry-over": "completions of several versions",
-        "one-off": "completions one version old",
-        "async": "completions some versions old",
+        "carry-over": "completions mix policy versions",
+        "one-off": "completions are one version old",
+        "async": "completions are some versions old",
     }
     for overlap in step.OVERLAPS:
         if overlap != s.overlap:
@@ -622,24 +622,24 @@ def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
                     yield split(s, generating), FREE, "19", replace(s, share=generating / s.gpus)
     if s.overlap == "one-off":
         more = replace(s, batches=s.batches + 1)
-        yield f"{more.batches:g} batches in flight", f"completions {more.batches:g} versions old", "22c", more
+        yield f"{more.batches:g} batches in flight", f"completions are {more.batches:g} versions old", "22c", more
     if s.updates > 1:
-        yield "1 update a step", "fewer, larger updates", "05", replace(s, updates=1)
+        yield "1 update per step", "fewer, larger updates", "05", replace(s, updates=1)
     if not s.shared_cache and s.samples > 1:
         shared = replace(s, shared_cache=True)
-        yield "a prompt's completions hold it once", "they run together on one engine", "20", shared
+        yield "store a prompt's cache once", "completions of a prompt run on one engine", "20", shared
     if s.turns > 1:
         for kept in REUSES:
             if kept != s.kept:
                 yield KEPT[kept], FREE, "08", replace(s, kept=kept)
     if not s.reuse:
-        yield "reuse the engine's log-probs", "its rounding is in every ratio", "22a", replace(s, reuse=True)
+        yield "reuse the engine's log-probs", "the engine's rounding enters every ratio", "22a", replace(s, reuse=True)
     if s.reference:
         yield "no reference", "no KL penalty", "03", replace(s, reference=False)
     if s.model.stored_bytes(s.weight_bytes) > 1.1 * s.model.params():
-        yield "fp8 weights in the engine", "another policy samples", "20", replace(s, weight_bytes=1)
+        yield "fp8 weights in the engine", "sampler and trainer differ", "20", replace(s, weight_bytes=1)
     if s.kv_bytes > 1:
-        yield "fp8 cache", "another policy samples", "20", replace(s, kv_bytes=1)
+        yield "fp8 cache", "sampler and trainer differ", "20", replace(s, kv_bytes=1)
     yield from ((moves(s, there), FREE, "20", there) for there in engines_beside(s))
     for field in TRAINED:  # of each the value that takes least
         others = [other for other in TRAINED if other != field]

@@ -212,11 +212,11 @@ def measured(text: str) -> tuple[Measured, str, str]:
         name = name.lower().replace("-", "_")
         if name not in (*TIMES, *JOB) or not value:
             raise ValueError(
-                f"“{part[:40]}” is not understood; valid is for example: {MEASURED_EXAMPLE}. Times are "
-                f"{', '.join(TIMES)}; a job is {', '.join(JOB)}."
+                f"“{part[:40]}” is neither a time nor a property of the job. Times are {', '.join(TIMES)}; properties are "
+                f"{', '.join(JOB)}. For example: {MEASURED_EXAMPLE}."
             )
         if name in by_role or name in [word.partition("=")[0] for word in words]:
-            raise ValueError(f"“{part[:40]}” is said twice; valid is for example: {MEASURED_EXAMPLE}.")
+            raise ValueError(f"“{part[:40]}” is given twice. For example: {MEASURED_EXAMPLE}.")
         if name in TIMES:
             by_role[name] = within(part, value, SHORTEST, FOREVER)
             words.append(f"{name}={by_role[name]!r}".removesuffix(".0"))
@@ -225,7 +225,7 @@ def measured(text: str) -> tuple[Measured, str, str]:
             job[field] = of_job(part, value, allowed)
             words.append(f"{name}={value.lower()}")
     if not by_role:
-        raise ValueError(f"No time is said; valid is for example: {MEASURED_EXAMPLE}.")
+        raise ValueError(f"Give at least one time. For example: {MEASURED_EXAMPLE}.")
     times = ", ".join(f"{name} {seconds:.12g} s" for name, seconds in by_role.items())
     where = (
         f"on the job with {' '.join(word for word in words if word.partition('=')[0] in JOB)}" if job else "on this job"
@@ -236,7 +236,7 @@ def measured(text: str) -> tuple[Measured, str, str]:
 def within(part: str, text: str, least: float, most: float) -> float:
     value = number(text) if re.fullmatch(NUMBER, text, re.IGNORECASE) else float("nan")
     if not least <= value <= most:
-        raise ValueError(f"“{part[:40]}” is out of range: a number from {least:g} to {most:,.12g}.")
+        raise ValueError(f"“{part[:40]}”: the number must lie between {least:g} and {most:,.12g}.")
     return value
 
 
@@ -264,14 +264,14 @@ def quantities(
         read = {name: re.fullmatch(form, part, re.IGNORECASE) for name, (form, *_) in words.items()}
         name, match = next(((name, match) for name, match in read.items() if match), ("", None))
         if match is None or name in values:
-            again = "is said twice" if match else "is not understood"
-            raise ValueError(f"“{part[:40]}” {again}; valid is for example: {example}.")
+            wrong = "is given twice" if match else "is not one of the numbers that are read here"
+            raise ValueError(f"“{part[:40]}” {wrong}. For example: {example}.")
         value, (_, least, most, form) = number(match[1]), words[name]
         if not least <= value <= most:
-            raise ValueError(f"“{part[:40]}” is out of range: {form.format(least)} to {form.format(most)}.")
+            raise ValueError(f"“{part[:40]}” must lie between {form.format(least)} and {form.format(most)}.")
         values[name] = value
     if missing := [name for name in needs if name not in values]:
-        raise ValueError(f"The {missing[0]} is missing; valid is for example: {example}.")
+        raise ValueError(f"The {missing[0]} is missing. For example: {example}.")
     return {**otherwise, **values}, ", ".join(
         form.format(values[name]) for name, (*_, form) in words.items() if name in values
     )
@@ -299,7 +299,7 @@ def column(blocks: Iterable[str]) -> tuple[Law, str, str]:
         parts.append(numbers_of(words))
         count += len(words)
         if count > MOST:
-            raise ValueError(f"Over {MOST:,} lengths; this takes {MOST:,} at most.")
+            raise ValueError(f"There are more than {MOST:,} lengths, the most that can be read here.")
     return law_of(np.concatenate(parts) if parts else np.empty(0))
 
 
@@ -319,7 +319,7 @@ def numbers_of(words: Sequence[str]) -> np.ndarray:
     except ValueError:
         wrong = next(word for word in words if not is_number(word))
     if wrong is not None:
-        raise ValueError(f"“{wrong[:40]}” is no number of tokens from 1 to {LONGEST:,}.")
+        raise ValueError(f"“{wrong[:40]}” is not a number of tokens from 1 to {LONGEST:,}.")
     return tokens
 
 
@@ -327,12 +327,12 @@ def law_of(numbers: np.ndarray) -> tuple[Law, str, str]:
     n = len(numbers)
     if n != FEW and n < MANY:
         raise ValueError(
-            f"{n} numbers: valid are four quantiles that rise (p50, p90, p99, longest), or a column of {MANY} "
-            "lengths or more."
+            f"There are {n} numbers. Give four increasing quantiles (p50, p90, p99, longest), or a column of at least "
+            f"{MANY} lengths."
         )
     four = numbers if n == FEW else [*np.quantile(numbers, [0.5, 0.9, 0.99]), numbers.max()]
     if list(four[:3]) != sorted(four[:3]):
-        raise ValueError(f"Quantiles rise: p50, then p90 and p99, and the longest cuts them: {LENGTHS_EXAMPLE}.")
+        raise ValueError(f"The quantiles must increase, from p50 to p90 and p99. For example: {LENGTHS_EXAMPLE}.")
     p50, p90, p99, longest = (max(round(float(n)), 1) for n in four)
     of = f"{n:,} lengths: " if n != FEW else ""
     note = f"{of}median {p50:,}, 90 % {p90:,}, 99 % {p99:,}, longest {longest:,} tokens, in place of the knobs."

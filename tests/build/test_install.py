@@ -83,7 +83,7 @@ def each_command_works(scripts, folder):
     nothing, wrong = ran(rlpt, "calibrate", cwd=folder, status=2)
     assert not nothing and wrong.startswith("rlpt calibrate: torch is not installed here") and wrong.count("\n") == 1
     assert ran(rlpt, "plan", "--gpus", "0", cwd=folder, status=2) == (
-        *("", "rlpt plan: argument --gpus: 0 is no whole number from 1 to 8,192\n"),
+        *("", "rlpt plan: argument --gpus: must be a whole number from 1 to 8,192, not 0\n"),
     )
 
 

@@ -10,7 +10,7 @@ from rlpt.arguments import Parser, number, whole
 @pytest.mark.parametrize("text", ["0", "11", "-1", "1.5", "", "x", "²", "1_0", "9" * 5000])
 def test_a_whole_number_lies_within_its_bounds(text):
     assert whole(1, 10)("10") == 10
-    with pytest.raises(argparse.ArgumentTypeError, match="is no whole number from 1 to 10") as refusal:
+    with pytest.raises(argparse.ArgumentTypeError, match="must be a whole number from 1 to 10") as refusal:
         whole(1, 10)(text)
     assert len(str(refusal.value)) < 80
 
@@ -18,7 +18,7 @@ def test_a_whole_number_lies_within_its_bounds(text):
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "0.99", "2.01", "", "one"])
 def test_a_number_is_finite_and_lies_within_its_bounds(text):
     assert number(1, 2)("1.5") == 1.5
-    with pytest.raises(argparse.ArgumentTypeError, match="is no number from 1 to 2"):
+    with pytest.raises(argparse.ArgumentTypeError, match="must be a number from 1 to 2"):
         number(1, 2)(text)
 
 
@@ -32,7 +32,7 @@ def test_thousands_may_be_grouped(text, value):
 @pytest.mark.parametrize("text", ["1,5", "12,34", "1,0240", ",024", "1,024,", "1 024", "1,024,5"])
 def test_a_comma_elsewhere_is_refused(text):
     for read in (number(0, 1e9), whole(0, 10**9)):
-        with pytest.raises(argparse.ArgumentTypeError, match="groups of three digits" if "," in text else "is no"):
+        with pytest.raises(argparse.ArgumentTypeError, match="groups of three digits" if "," in text else "must be a"):
             read(text)
 
 
@@ -42,7 +42,7 @@ def test_an_option_that_there_is_none_of_is_told_the_nearest_one_and_a_wrong_wor
     for words, sentence in (
         (["--sed", "3"], "it: unrecognized arguments: --sed 3; did you mean --seed?\n"),
         (["--color"], "it: unrecognized arguments: --color\n"),
-        (["--seed", "10"], "it: argument --seed: 10 is no whole number from 0 to 9\n"),
+        (["--seed", "10"], "it: argument --seed: must be a whole number from 0 to 9, not 10\n"),
     ):
         with pytest.raises(SystemExit) as left:
             parser.parse_args(words)

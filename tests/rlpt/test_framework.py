@@ -87,9 +87,9 @@ def test_a_run_in_two_parts_draws_the_curve_of_the_whole(tmp_path):
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        (["--updates", "0"], "argument --updates: 0 is no whole number from 1"),
-        (["--updates", "many"], "argument --updates: many is no whole number"),
-        (["--seed", "-1"], "argument --seed: -1 is no whole number from 0"),
+        (["--updates", "0"], "argument --updates: must be a whole number from 1"),
+        (["--updates", "many"], "argument --updates: must be a whole number"),
+        (["--seed", "-1"], "argument --seed: must be a whole number from 0"),
         (["--task", "chess"], "invalid choice: 'chess'"),
         (["--policy", "transformer", "--task", "lookup"], "--policy transformer needs --task add"),
         (["--algorithm", "sarsa"], "invalid choice: 'sarsa'"),

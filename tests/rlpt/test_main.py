@@ -62,4 +62,4 @@ def test_the_package_is_a_command_too():
         [sys.executable, "-m", "rlpt", "plan", "--gpus", "none"], cwd=ROOT, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "python -m rlpt plan: argument --gpus: none is no whole number from 1 to 8,192\n"
+    assert done.stderr == "python -m rlpt plan: argument --gpus: must be a whole number from 1 to 8,192, not none\n"

@@ -61,10 +61,10 @@ def test_rl_without_a_live_group_is_no_error_and_says_so_once():
             "argument --eval: 300 is no evaluation such as 300x64: 2 to 2,000 prompts, and completions in eights from "
             "16 to 256",
         ),
-        ("--rare 1.5", "argument --rare: 1.5 is no number from 0 to 1"),
-        ("--cot-steps -1", "argument --cot-steps: -1 is no whole number from 1 to 100,000"),
-        ("--rl-prompts 9000", "argument --rl-prompts: 9000 is no whole number from 1 to 8,000"),
-        ("--nll inf", "argument --nll: inf is no number from 0 to 1,000"),
+        ("--rare 1.5", "argument --rare: must be a number from 0 to 1, not 1.5"),
+        ("--cot-steps -1", "argument --cot-steps: must be a whole number from 1 to 100,000, not -1"),
+        ("--rl-prompts 9000", "argument --rl-prompts: must be a whole number from 1 to 8,000, not 9000"),
+        ("--nll inf", "argument --nll: must be a number from 0 to 1,000, not inf"),
         (
             "--seeds 0-1 --seed 5",
             "--seeds makes a table of several seeds: it goes with none of --seed, --json and --save",
@@ -72,7 +72,7 @@ def test_rl_without_a_live_group_is_no_error_and_says_so_once():
         (f"--seeds 0-{'9' * 5000}", f"argument --seeds: 0-{'9' * 18} is no range such as 0-7, of 2 to 100 seeds"),
         ("--save README.md", "README.md cannot be written or read: File exists"),
         ("--sed 3", "unrecognized arguments: --sed 3; did you mean --seed?"),
-        ("--beta nan", "argument --beta: nan is no number from 0.001 to 1,000"),
+        ("--beta nan", "argument --beta: must be a number from 0.001 to 1,000, not nan"),
         ("--seeds 7", "argument --seeds: 7 is no range such as 0-7, of 2 to 100 seeds"),
         ("--path init,rl --rare .1", "--rare 0.1: init has read no corpus; begin --path with base"),
     ],

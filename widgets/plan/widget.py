@@ -252,7 +252,7 @@ def held_by(r):
     return f"{r.fewest:,} GPUs would hold it" if r.fewest else planner.tried(r.scenario)
 
 
-HIDDEN = ("rollout", "tests", "log-probs", "update", "weights to the engines", "a step", "GPU-hours")  # stand elsewhere
+HIDDEN = ("rollout", "tests", "log-probs", "update", "weight sync", "whole step", "GPU-hours")  # stand elsewhere
 
 
 def answers(r):

@@ -330,10 +330,10 @@ def test_a_table_names_a_lesson_for_each_answer():
     rows = planner.answers(planner.plan(replace(EXAMPLE, test_seconds=1.0)))
     assert {row.lesson for row in rows} <= {"06", "19", "20", "22", "22a", "22b", "22c"}
     words = {row.question: row.words for row in rows}
-    assert words["a step"] == "306 to 673 s"
-    assert words["fullest GPU"] == "17.0 of 73.6 GB (update)"
+    assert words["whole step"] == "306 to 673 s"
+    assert words["peak memory of a GPU"] == "17.0 of 73.6 GB usable (update)"
     assert words["tests"] == "128 to 282 s"
-    assert words["in flight, engine of 2"] == "97 of 256"
+    assert words["sequences in flight, engine of 2 GPUs"] == "97 of 256"
 
 
 def test_more_tokens_than_the_model_has_positions_are_impossible():

@@ -107,7 +107,7 @@ def test_an_accepted_pasted_text_is_reported_before_the_first_frame():
 
 
 def test_a_text_is_asked_for_by_the_name_of_its_knob():
-    with pytest.raises(ValueError, match="chip: “fast” is not understood"):
+    with pytest.raises(ValueError, match="chip: “fast” is not one of the numbers that are read here"):
         brought(chip="fast")
 
 
