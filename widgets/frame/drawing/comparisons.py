@@ -123,7 +123,7 @@ def chosen(pen: Pen, key: str, labeler: Labeler, columns: tuple[int, int], rows:
     written(pen, f"{key}a", labeler["writes"])
     pen.out.append('<p class="k-won">wins ')
     pen.put("b", f"{key}m", str(labeler["wins"]))
-    pen.out.append(" %</p></div></div>")
+    pen.out.append(" % against its start</p></div></div>")
 
 
 def around(labeler: Labeler, place: str) -> str:
