@@ -14,19 +14,19 @@ def arguments(program):
     parser = Parser(
         prog=program,
         description=(
-            "What the log of a run shows: facts, events in time, and the sign that is first. Status 0: nothing found; "
-            "1: an alarm or a sign; 2: unreadable."
+            "Reads the log of a run and reports facts, events in time and the first sign of trouble. Exit status: 0 if "
+            "nothing was found, 1 for an alarm or a sign, 2 if the log cannot be read."
         ),
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=f"- for standard input. {logs.READABLE}")
-    parser.add_argument("--run", default="", metavar="NAME", help="which run, where a file holds several")
-    parser.add_argument("--heldout", default="", metavar="NAME", help="the column of a scorer that was not trained on")
-    parser.add_argument("--k", type=whole(0, 10**6), default=0, help="completions a prompt")
-    parser.add_argument("--updates", type=whole(1, 10**6), default=1, metavar="U", help="updates on each batch")
+    parser.add_argument("--run", default="", metavar="NAME", help="which run to read if a file holds several")
+    parser.add_argument("--heldout", default="", metavar="NAME", help="the column of a score that was not trained on")
+    parser.add_argument("--k", type=whole(0, 10**6), default=0, help="completions per prompt")
+    parser.add_argument("--updates", type=whole(1, 10**6), default=1, metavar="U", help="updates per batch")
     parser.add_argument(
-        "--map", action="append", default=[], metavar="Q=NAME", help=f"Q is one of {', '.join(metric_names.QUANTITIES)}"
+        "--map", action="append", default=[], metavar="Q=NAME", help=f"read the quantity Q from the column NAME; Q is one of {', '.join(metric_names.QUANTITIES)}"
     )
-    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
     return parser
 
 

@@ -34,7 +34,7 @@ def against_beginning(run, name, kind, times, below=False):
             ratio = run.at(name) / begin
 
         def says(value):
-            return f"{shown(value / begin)} times its beginning, {shown(value)}"
+            return f"{shown(value)}, {shown(value / begin)} times the initial value"
 
         yield from lasting(run, name, ratio <= times if below else ratio >= times, kind, says)
 
@@ -54,7 +54,7 @@ def groups(run):
         share = run.at("zero_variance")
 
         def says(value):
-            return f"{value:.0%} of the groups have one reward for all"
+            return f"in {value:.0%} of the groups all rewards are equal"
 
         yield from lasting(run, "zero_variance", share >= LIMIT["uniform"], "groups uniform", says)
 
@@ -69,7 +69,7 @@ def jump_entropy(run):
     if not (first_update(run) and len(run) >= 7 and begin):
         return
     if values[2] < LIMIT["jump"] * begin and np.nanmax(values[2:7]) < LIMIT["half"] * begin:
-        says = f"{shown(values[2] / begin)} times its beginning after two updates"
+        says = f"after two updates it is {shown(values[2] / begin)} times the initial value"
         yield event(run, "entropy jumps", 1, says, "entropy")
 
 
@@ -83,7 +83,7 @@ def jump_kl(run):
     most, last = known.max(), known[-max(1, len(known) // 5) :].mean()
     gained = known[2] - known[0]
     if gained > LIMIT["jump_kl"] * most and known[2:7].min() > 0.4 * most and last > LIMIT["jump_kl"] * most:
-        yield event(run, "KL jumps", 1, f"{shown(gained / most)} of its most was gained in two updates", "kl")
+        yield event(run, "KL jumps", 1, f"{shown(gained / most)} of its maximum was reached in two updates", "kl")
 
 
 def kl_large(run):
@@ -91,7 +91,7 @@ def kl_large(run):
         unit = run.begin("entropy") or 1.0
 
         def says(value):
-            return f"{shown(value)} nats a token; the entropy of a token was {shown(unit)}"
+            return f"{shown(value)} nats per token; the entropy per token was {shown(unit)}"
 
         yield from lasting(run, "kl", run.at("kl") > LIMIT["large"] * unit, "KL is large", says)
 
@@ -104,14 +104,14 @@ def kl_returns(run):
         late, most = values[-fifth:].mean(), values[: len(values) // 2].max()
         if late < most / 10 and late < values[:fifth].mean() / 4:
             place = int(values[: len(values) // 2].argmax())
-            yield event(run, "KL returns", place, f"from {shown(most)} to {shown(late)} nats a token", "kl")
+            yield event(run, "KL returns", place, f"from {shown(most)} to {shown(late)} nats per token", "kl")
 
 
 def cut_off(run):
     if run.has("cut_off"):
 
         def says(value):
-            return f"{value:.0%} of the completions"
+            return f"{value:.0%} of the completions reach the length limit"
 
         yield from lasting(run, "cut_off", run.at("cut_off") >= LIMIT["cut_off"], "cut off", says)
 
@@ -131,7 +131,7 @@ def spike(run):
         if values[n] > LIMIT["spike"] * max(before, usual) > 0:
             times = values[n] / max(before, usual)
             place = run.batch_of(curve.steps[n])
-            yield event(run, "gradient spike", place, f"{shown(times)} times what it was", "gradient_norm", False)
+            yield event(run, "gradient spike", place, f"{shown(times)} times its recent median", "gradient_norm", False)
             return
 
 
@@ -147,8 +147,8 @@ def gaps(run):
     curve = run.found.curves["gap"]
     first = curve.values[0]
     if first_update(run) and curve.steps[0] == run.found.steps[0] and first > LIMIT["gap"]:
-        yield event(run, "gap", 0, f"{shown(first)} nats a token in the first row", "gap")
+        yield event(run, "gap", 0, f"{shown(first)} nats per token in the first row", "gap")
     late = curve.values[5:]
     if len(late) >= 5 and late.mean() > max(LIMIT["gap_late"], LIMIT["gap_growth"] * first):
         place = run.batch_of(curve.steps[5:][(late > LIMIT["gap_late"]).argmax()])
-        yield event(run, "gap grows", place, f"{shown(late.mean())} nats a token from row 6 on", "gap")
+        yield event(run, "gap grows", place, f"{shown(late.mean())} nats per token from row 6 on", "gap")

@@ -39,8 +39,8 @@ def constant(run):
         return
     last = values[-max(1, len(values) // 5) :].mean()
     says = (
-        f"The reward is {shown(values[0])} in the first batch, {shown(last)} at the end, {shown(values.min())} at "
-        f"least and {shown(values.max())} at most."
+        f"The reward went from {shown(values[0])} in the first batch to {shown(last)} at the end (lowest "
+        f"{shown(values.min())}, highest {shown(values.max())})."
     )
     yield fact(run, says, "reward")
 
@@ -63,11 +63,11 @@ def every(mask, t):
 def one_reward(run):
     alike = run.alike
     if len(run) > 1 and alike.all():
-        yield fact(run, "In every batch all completions have one reward.", "reward_sd", True)
+        yield fact(run, "In every batch all completions get the same reward.", "reward_sd", True)
     elif (t := since(alike)) is not None:
         c, most = np.median(run.reward[t:]), np.nanmax(run.reward[:t]) if t else np.nan
-        before = f"; the highest batch before had {shown(most)}" if t else ""
-        says = f"Since step {run.batches[t]:,.0f} {every(alike, t)} completion has one reward, {shown(c)}{before}."
+        before = f" The best batch before that had {shown(most)}." if t else ""
+        says = f"From step {run.batches[t]:,.0f} on, {every(alike, t)} completion gets the same reward, {shown(c)}.{before}"
         yield fact(run, says, "reward", True, t)
 
 
@@ -76,9 +76,9 @@ def uniform(run):
         return
     share = run.at("zero_variance")
     if len(run) > 1 and np.all(share == 1):
-        yield fact(run, "In every batch every group has one reward for all.", "zero_variance", True)
+        yield fact(run, "In every batch the rewards within each group are equal.", "zero_variance", True)
     elif (t := since(share == 1)) is not None:
-        says = f"Since step {run.batches[t]:,.0f} {every(share == 1, t)} group has one reward for all."
+        says = f"From step {run.batches[t]:,.0f} on, {every(share == 1, t)} group has equal rewards."
         yield fact(run, says, "zero_variance", True, t)
 
 
@@ -95,8 +95,8 @@ def gradient(run):
         many = "every row" if len(zero) > 1 else "the one row"
         yield Fact(f"The gradient is exactly 0 in {many}.", True, rows(0), "gradient_norm")
     elif (t := since(zero)) is not None:
-        often = "" if zero[t:].all() else "nearly always "
-        yield Fact(f"Since step {steps[t]:,.0f} the gradient is {often}exactly 0.", True, rows(t), "gradient_norm")
+        says = f"From step {steps[t]:,.0f} on, the gradient is exactly 0 in {every(zero, t)} row."
+        yield Fact(says, True, rows(t), "gradient_norm")
     elif zero.any():
         half = bool(zero.mean() >= 0.5)
         says = f"The gradient is exactly 0 in {zero.sum():,} of {len(zero):,} rows."
@@ -115,7 +115,7 @@ def rate(run):
 def numbers(run):
     asked = ("loss", "kl", "entropy", "gradient_norm", "reward")
     for quantity, name, step in run.found.gone:
-        says = f"“{name[:40]}” is NaN, null or infinite since step {step:,.0f}."
+        says = f"“{name[:40]}” is NaN, null or infinite from step {step:,.0f} on."
         last = max(step, float(run.found.steps[-1]))
         yield Fact(says, quantity in asked, (float(step), last), quantity)
 
@@ -132,9 +132,9 @@ def cut_off(run):
         begin, end, most = ends(run, "cut_off")
         if most > 0:
             says = (
-                f"Cut off: {begin:.0%} of the completions at the beginning, {end:.0%} at the end, {most:.0%} at most."
+                f"The fraction of completions that are cut off went from {begin:.0%} to {end:.0%} (highest {most:.0%})."
                 if len(run) > 1
-                else f"Cut off: {most:.0%} of the completions in the one batch."
+                else f"{most:.0%} of the completions in the one batch are cut off."
             )
             yield fact(run, says, "cut_off", max(begin, end) >= CUT)
 
@@ -143,7 +143,8 @@ def length(run):
     if run.has("length") and run.begin("length") and len(run) > 1:
         begin, end, _ = ends(run, "length")
         times = end / begin
-        says = f"Completions are {shown(times)} times as long at the end: {shown(begin)}, then {shown(end)} tokens."
+        how = f"grew to {shown(times)} times" if times >= 1 else f"fell to {shown(times)} times"
+        says = f"Completion length {how} its initial value, from {shown(begin)} to {shown(end)} tokens."
         yield fact(run, says, "length", times >= LONGER or times <= 1 / LONGER)
 
 
@@ -152,7 +153,7 @@ def reference(run):
     if curve is None or norm is None or len(curve.values) < 3:  # before the first update it is 0 in any run
         return
     if not curve.values.any() and norm.values.max() > 0:
-        says = "The KL is exactly 0 in every row while gradients are not: the reference moves along, or is the policy."
+        says = "The KL is exactly 0 in every row, although gradients are not. The reference moves with the policy, or is the policy."
         yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "kl")
 
 
@@ -181,14 +182,14 @@ def penalty(run):
 def weights(run, scores):
     if len(scores.weights) > 1:
         total = " + ".join(f"{shown(weight)} × {each}" for each, weight in scores.weights.items())
-        yield fact(run, f"The reward is {total}; what has weight 0 was not trained on.", "reward")
+        yield fact(run, f"The reward is {total}. A score with weight 0 was logged, but not trained on.", "reward")
 
 
 def held_out(run, scores):
     for each in scores.scorers:
         values = each.curve.values
-        what = "the reward that was trained on, on other prompts" if each.trained else "a score not trained on"
-        says = f"{each.name} ({what}): {shown(values[0])} first, {shown(values[-2:].mean())} last."
+        what = "the training reward on other prompts" if each.trained else "a score that was not trained on"
+        says = f"{each.name}, {what}, went from {shown(values[0])} to {shown(values[-2:].mean())}."
         yield Fact(says, False, (float(each.curve.steps[0]), float(each.curve.steps[-1])), "held_out")
 
 
@@ -196,7 +197,7 @@ def unclipped(run, updates):
     curve = run.found.curves.get("clip_fraction")
     if updates > 1 and curve is not None and not curve.values.any():
         says = (
-            f"Nothing is clipped in {updates} updates a batch: the clip is out of reach, or the old log-probs are "
-            "those of the policy that is being trained."
+            f"Nothing is clipped in {updates} updates per batch. The clip is out of reach, or the old log-probs are "
+            "taken from the policy that is being trained."
         )
         yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "clip_fraction")

@@ -10,7 +10,7 @@ from rlpt.doctor.curves import first_lasting
 from rlpt.doctor.marks import Fact, event, shown
 
 WORDS = dict(
-    accuracy="The share of pairs in the right order",
+    accuracy="The fraction of pairs in the right order",
     margin="The margin",
     chosen="The log-prob of the chosen answer",
     loss="The loss",
@@ -24,7 +24,7 @@ def facts(run):
         if curve := run.found.curves.get(name):
             values, steps = curve.values, curve.steps
             end = values[-max(1, len(values) // 5) :].mean()
-            sentence = f"{says} is {shown(values[0])} in the first row, {shown(end)} at the end."
+            sentence = f"{says} went from {shown(values[0])} in the first row to {shown(end)} at the end."
             yield Fact(sentence, False, (float(steps[0]), float(steps[-1])), name)
 
 
@@ -35,10 +35,10 @@ def events(run):
         below = chosen < chosen[0] - max(abs(chosen[0]) / 2, 1.0)
         if (place := first_lasting(below, np.isfinite(chosen))) is not None:
             seen.append(
-                event(run, "chosen falls", place, f"{shown(chosen[0])}, then {shown(chosen[place])} nats", "chosen")
+                event(run, "chosen falls", place, f"from {shown(chosen[0])} to {shown(chosen[place])} nats", "chosen")
             )
     if not of_another_loss(loss) and (place := first_lasting(loss > HIGH_LOSS, np.isfinite(loss))) is not None:
-        seen.append(event(run, "loss up", place, f"{shown(loss[place])}; ln 2 is where it begins", "loss"))
+        seen.append(event(run, "loss up", place, f"{shown(loss[place])}, above the ln 2 at which it begins", "loss"))
     return sorted(seen, key=lambda each: each.place)
 
 

@@ -46,7 +46,7 @@ def falls(run, others):
     if not beside and drop < LIMIT["fall_alone"]:
         return []
     last = values[-max(1, len(values) // 5) :].mean()
-    says = f"{shown(before)} before, {shown(after)} after: {shown(drop)} of its deviations"
+    says = f"from {shown(before)} to {shown(after)}, by {shown(drop)} standard deviations"
     return [event(run, "reward falls", place, says, "reward", bool(last < (before + after) / 2), times=drop)]
 
 
@@ -63,7 +63,7 @@ def dies(run):
     t = places[0]
     before, after = run.reward[:t], run.reward[t:]
     kind = "reward dies" if lower(run, before, after) else "reward saturates"
-    says = f"every completion gets {shown(np.median(after))}; the mean before was {shown(before.mean())}"
+    says = f"every completion gets {shown(np.median(after))}; the mean before that was {shown(before.mean())}"
     yield event(run, kind, t, says, "reward")
 
 
@@ -96,7 +96,7 @@ def rises(run):
         smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
         half = values[: curves.window(len(values))].mean() + gained / 2
         place = np.flatnonzero(known)[int((smooth >= half).argmax())]
-        yield event(run, "reward rises", place, f"half of {shown(gained)} is reached", "reward", times=gained)
+        yield event(run, "reward rises", place, f"half of its total gain of {shown(gained)} is reached", "reward", times=gained)
 
 
 def held_out_falls(run, scorer):
@@ -117,6 +117,6 @@ def held_out_falls(run, scorer):
             return
         t = int((values < (before + after) / 2).argmax())
         lasting = True
-    says = f"{scorer.name}: {shown(before)} before, {shown(after)} after"
+    says = f"{scorer.name}, from {shown(before)} to {shown(after)}"
     place = run.batch_of(steps[t])
     yield event(run, "held-out falls", place, says, "held_out", lasting, scorer.name)

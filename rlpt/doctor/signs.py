@@ -63,7 +63,7 @@ def never_differs(run, seen):
     if cut is not None and cut >= LIMIT["cut_off"] and values[0] <= 0:
         yield sign(run, "truncation", 0, f"{cut:.0%} of the first completions are cut off", "cut_off")
     else:
-        yield sign(run, "verifier", 0, f"{shown(values[0])} for all", "reward")
+        yield sign(run, "verifier", 0, f"it is {shown(values[0])}", "reward")
 
 
 def uniform_groups(run, seen, wreck):
@@ -78,12 +78,12 @@ def uniform_groups(run, seen, wreck):
         need = 0.85 if wreck else LIMIT["uniform"]
         if len(share) >= LEAST and share[0] >= 0.5 and share.mean() >= need:
             yield sign(
-                run, "groups", 0, f"{share.mean():.0%} of them in the first {len(share)} batches", "zero_variance"
+                run, "groups", 0, f"this holds for {share.mean():.0%} of the groups in the first {len(share)} batches", "zero_variance"
             )
     elif run.has("reward_sd"):
         alike = run.alike[: min(20, end)]
         if len(alike) >= 2 * LEAST and alike.mean() >= 0.3:
-            detail = f"all completions have one reward in {alike.mean():.0%} of the first {len(alike)} batches"
+            detail = f"in {alike.mean():.0%} of the first {len(alike)} batches all completions get the same reward"
             yield sign(run, "groups", 0, detail, "reward_sd")
 
 
@@ -94,8 +94,8 @@ def wrecked(run, seen):
         if beside or [e for e in seen.of(*ENDINGS) if e.place >= lost.place - 3]:
             before = [e.place for e in beside if e.place <= lost.place]
             place = min([lost.place, *before])
-            moved = ", ".join(dict.fromkeys(e.kind for e in beside)) or "nothing else that is logged"
-            return sign(run, "step", place, f"{lost.says}; beside it: {moved}{at_that_row(run, place)}", lost.quantity)
+            moved = ", ".join(dict.fromkeys(e.kind for e in beside)) or "nothing else in the log"
+            return sign(run, "step", place, f"{lost.says}; at the same time: {moved}{at_that_row(run, place)}", lost.quantity)
     if lost := seen.first("reward falls"):
         return sign(run, "fell", lost.place, lost.says, "reward")
     return None
@@ -105,7 +105,7 @@ def at_that_row(run, place):
     """Rate and gradient norm of a row, for a wreck that is not in the first ten."""
     values = [
         f"{text} {shown(run.at(name)[place])}"
-        for name, text in (("learning_rate", "rate"), ("gradient_norm", "gradient norm"))
+        for name, text in (("learning_rate", "learning rate"), ("gradient_norm", "gradient norm"))
         if place >= 10 and run.has(name)
     ]
     return "; in that row " + ", ".join(values) if values else ""
@@ -193,7 +193,10 @@ def narrower(run, seen, wreck):
     better, error = run.rise[0] / run.scale, run.rise[1] / run.scale
     left = last_fifth(run.at("entropy")) / run.begin("entropy")
     if better + 2 * error < 0.35 or (better < 0.35 and left <= 1 / 3):
-        detail = f"entropy {shown(left)} times its beginning, reward {shown(better)} ± {shown(error)} deviations better"
+        detail = (
+            f"entropy {shown(left)} times the initial value, reward higher by {shown(better)} ± {shown(error)} standard "
+            "deviations"
+        )
         yield sign(run, "narrower", down.place, detail, "entropy")
 
 
@@ -213,7 +216,7 @@ def saturated(run, seen, others):
         t = facts.since(run.at("zero_variance") >= 0.95)
     if not t or any(one.place <= t + NEAR for one in others):
         return []
-    says = event.says if event else "nearly all groups have one reward for all"
+    says = event.says if event else "in nearly all groups all rewards are equal"
     return [sign(run, "saturated", t, says, "reward" if event else "zero_variance")]
 
 
@@ -228,4 +231,4 @@ def flat(run, others):
 
 def rise_in_words(run):
     change, error = (part / run.scale for part in run.rise)
-    return f"{shown(change)} ± {shown(error)} deviations"
+    return f"it changed by {shown(change)} ± {shown(error)} standard deviations"

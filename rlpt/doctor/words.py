@@ -32,39 +32,39 @@ SIGNS = {
         *("02", "rollout", "Two temperatures"),
     ),
     "stale": Sign(
-        *(INFRASTRUCTURE, "other samples", "The samples are older or other than the weights, which need not cost."),
+        *(INFRASTRUCTURE, "other samples", "The samples come from older weights than those that are trained, which does not have to hurt."),
         *("22c", "weight_sync", "Lag 8, no correction"),
     ),
     "no number": Sign(
-        *(INFRASTRUCTURE, "no number", "From here on there are no numbers: the run may have diverged there or before."),
+        *(INFRASTRUCTURE, "no number", "From here on the log has no numbers. The run may have diverged here or before."),
         *("10", "compare", "GRPO at PPO's rate"),
     ),
     "rate": Sign(
-        *(INFRASTRUCTURE, "nothing updated", "Nothing is updated: the learning rate moves no weight."),
+        *(INFRASTRUCTURE, "nothing updated", "Nothing is trained, because the learning rate is too small to change any weight."),
         *("05", "controller", "Forgot to sync"),
     ),
     "truncation": Sign(
         *(
             DATA,
             "cut answers",
-            "Nothing is paid, and many completions are cut off: the limit may be why, or the verifier.",
+            "No completion earns a reward, and many are cut off. The length limit may be the cause, or the verifier.",
         ),
         *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "verifier": Sign(
-        *(DATA, "one reward", "The verifier pays nothing, or all alike; or nothing that it pays for is within reach."),
+        *(DATA, "one reward", "Every completion gets the same reward. The verifier may be broken, or the task out of reach."),
         *("18", "what_rl_adds", "Nothing to amplify"),
     ),
     "groups": Sign(
-        *(DATA, "uniform groups", "Most groups hold one reward for all: prompts are too hard or too easy to teach."),
+        *(DATA, "uniform groups", "In most groups all rewards are equal, so the prompts are too hard or too easy to learn from."),
         *("13", "grpo", "Hard sums, fours"),
     ),
     "hacked": Sign(
         *(
             REWARD,
-            "paid for else",
-            "The reward rises and a score that was not trained on does not: it is paid for what that scorer does not "
-            "count. Either of the two may be wrong.",
+            "other target",
+            "The reward rises, but a score that was not trained on does not. The reward pays for something that this "
+            "score does not count; either of the two may be wrong.",
         ),
         *("03", "reward_and_reference", "Leaky, β of R1"),
     ),
@@ -72,56 +72,55 @@ SIGNS = {
         *(
             REWARD,
             "memorized",
-            "The prompts that are trained on are memorized, as far as the others tell: the same reward hardly rises on "
-            "them.",
+            "The run seems to memorize its training prompts: the same reward hardly rises on other prompts.",
         ),
         *("07", "controller", "Healthy", "held_out=on"),
     ),
     "length": Sign(
-        *(REWARD, "length", "Length may be what is paid for; a scorer that was not trained on would tell."),
+        *(REWARD, "length", "The reward may pay for length. A score that is not trained on would tell."),
         *("14", LAB, "0.15 a doubling"),
     ),
     "cut off": Sign(
-        *(REWARD, "cut off", "Completions reach their cap: what a cut answer is paid decides what is learned."),
+        *(REWARD, "cut off", "Many completions reach the length limit. The reward that a cut-off completion gets now decides what is learned."),
         *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "step": Sign(
         *(
             OPTIMIZER,
             "policy destroyed",
-            "The policy was destroyed here: a step too long, by its rate, the updates on a batch, a clip too wide or "
-            "too few completions.",
+            "The policy was destroyed here by a step that was too long. Look at the learning rate, the number of "
+            "updates per batch, the width of the clip, and the number of completions.",
         ),
         *("10", "trainer", "Learning rate 0.1"),
     ),
     "fell": Sign(
-        *(OPTIMIZER, "reward lost", "The reward fell here and did not come back; nothing else that is logged moved."),
+        *(OPTIMIZER, "reward lost", "The reward fell here and did not recover. Nothing else in the log moved."),
         *("10", "trainer", "Learning rate 0.1"),
     ),
     "jump": Sign(
-        *(OPTIMIZER, "two updates", "Most of the way was gone in two updates."),
+        *(OPTIMIZER, "two updates", "The policy went most of its way in the first two updates."),
         *("10", LAB, "Rate 60, 4 passes, wide clip"),
     ),
     "far": Sign(
-        *(OPTIMIZER, "far away", "The policy is far from its reference, and no better."),
+        *(OPTIMIZER, "far away", "The policy is far from its reference, and its reward is no higher."),
         *("10", LAB, "Rate 60, 4 passes, wide clip"),
     ),
     "penalty": Sign(
-        *(REWARD, "KL outweighs", "The KL term outweighs the reward: the policy is held, or pulled back."),
+        *(REWARD, "KL outweighs", "The KL term outweighs the reward, so the policy is held in place or pulled back."),
         *("03", "reward_and_reference", "Leaky reward model", "beta=20"),
     ),
-    "narrower": Sign(*(OPTIMIZER, "narrower", "Narrower, and no better."), *("12", LAB, "Rate 1.5, 1 pass, no bonus")),
+    "narrower": Sign(*(OPTIMIZER, "narrower", "The policy became less diverse, and its reward is no higher."), *("12", LAB, "Rate 1.5, 1 pass, no bonus")),
     "drift": Sign(
-        *(OPTIMIZER, "drift", "The policy moves and the reward does not."),
+        *(OPTIMIZER, "drift", "The policy moves, but the reward does not."),
         *("09", "what_rl_adds", "Every reward + 10, no baseline"),
     ),
     "saturated": Sign(
-        *(DATA, "one reward since", "Every completion has one reward from here on: these prompts teach no more."),
+        *(DATA, "one reward since", "From here on every completion gets the same reward, so these prompts teach nothing more."),
         *("13", "grpo", "Hard sums, fours"),
     ),
     "flat": Sign(*(DATA, "no rise", "The reward did not rise."), *("23", LAB, "Success rates × 0.01")),
     "pairs destroyed": Sign(
-        *(OPTIMIZER, "policy destroyed", "The policy was destroyed here: a step too long for these pairs."),
+        *(OPTIMIZER, "policy destroyed", "The policy was destroyed here by a step that was too long for these pairs."),
         *("16", "dpo", "DPO, β 0.1"),
     ),
     "chosen less likely": Sign(
@@ -141,9 +140,9 @@ def words_of(quantity):
 
 
 def kind(found):
-    """“TRL's log_history, TRL's names: 240 rows, 240 batches, steps 1 to 240” but for what counts it."""
-    names = f"{found.framework}'s names" if found.framework else "names of no framework that is known"
-    return f"{found.format}, {names}{', of a DPO run' if found.of_preferences else ''}"
+    """“Read TRL's log_history with TRL's column names: 240 rows, 240 batches, steps 1 to 240” but for what counts it."""
+    names = f"{found.framework}'s column names" if found.framework else "column names of no known framework"
+    return f"Read {found.format} with {names}{', of a DPO run' if found.of_preferences else ''}"
 
 
 def counted(report):
@@ -158,11 +157,11 @@ def summary(report):
     if report.first:
         first = report.first
         sign = SIGNS[first.name]
-        head = f"Sign, first in time, at {steps_of([first.step])}: {sign.says}"
-        return f"{head} {detail(first)}Lesson {sign.lesson}."
+        head = f"First sign of trouble, at {steps_of([first.step])}: {sign.says[:1].lower()}{sign.says[1:]}"
+        return f"{head} {detail(first)}See lesson {sign.lesson}."
     if report.alarms:
-        return f"Fact: {' '.join(fact.says for fact in report.alarms[:2])} {told(report)}No sign of a cause. {UNSAID}"
-    return f"Nothing was found beyond the facts. {told(report)}{UNSAID}"
+        return f"{' '.join(fact.says for fact in report.alarms[:2])} {told(report)}The log shows no cause. {UNSAID}"
+    return f"No sign of trouble. {told(report)}That is no proof that the run is sound. {UNSAID}"
 
 
 def detail(one):
@@ -176,7 +175,7 @@ def told(report):
 def later(report):
     """The signs after the first, as one sentence each."""
     for one in report.signs[1:]:
-        yield f"{steps_of([one.step])}: {SIGNS[one.name].says} {detail(one)}Lesson {SIGNS[one.name].lesson}."
+        yield f"{steps_of([one.step])}: {SIGNS[one.name].says} {detail(one)}See lesson {SIGNS[one.name].lesson}."
 
 
 def event_line(event):
@@ -188,10 +187,10 @@ def notes(report):
     """What the reader of the log left out, and the columns that nobody reads, all of them."""
     yield from report.found.notes
     if missing := list(absent(report.found)):
-        yield f"Not read, and what logs it: {'; '.join(missing)}."
+        yield f"This log does not have: {'; '.join(missing)}."
     scored = {each.name for each in report.scores.scorers} | set(report.scores.columns.values())
     if unread := [name for name in report.found.unknown if name not in scored]:
-        yield f"Columns that were left unread, {len(unread):,}: {logs.listed(unread, len(unread))}."
+        yield f"{words.counted(len(unread), 'column was', 'columns were')} not used: {logs.listed(unread, len(unread))}."
 
 
 def absent(found):
@@ -202,7 +201,7 @@ def absent(found):
             continue
         near = list(dict.fromkeys(each for name in names for each in nearest(name, found.unknown)))
         where = (
-            f"near its name: {logs.listed(near)}" if near else f"{found.framework}: {row.logged_by[found.framework]}"
+            f"a column with a similar name: {logs.listed(near)}" if near else f"{found.framework}: {row.logged_by[found.framework]}"
         )
         yield f"{row.words} ({where})"
 
@@ -223,7 +222,7 @@ def lines(report):
     yield ""
     yield summary(report)
     for each in later(report):
-        yield f"Later, and may follow from it: {each}"
+        yield f"Later, perhaps as a consequence, at {each}"
     for note in notes(report):
         yield f"Note: {note}"
 

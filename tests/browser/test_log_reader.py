@@ -90,7 +90,7 @@ def test_arrow_keys_go_from_event_to_event_and_facts_shade_their_rows(reader):
 def test_a_real_log_is_tried(reader, n):
     page = reader
     page.select_option("[name=sample]", index=n + 1)
-    assert "Sign, first in time, at step" in said(page)
+    assert "First sign of trouble, at step" in said(page)
 
 
 def test_events_are_walked_by_touch_too(reader):

@@ -61,7 +61,7 @@ def test_a_column_is_named_by_hand():
     log = made.read("step,reward,entropys\n1,2,3\n")
     found = columns.quantities(log, {"entropy": "entropys"})
     assert found.curves["entropy"].values[0] == 3
-    assert "near its name: “entropys”" in " ".join(words.notes(doctor.report(log)))
+    assert "a column with a similar name: “entropys”" in " ".join(words.notes(doctor.report(log)))
 
 
 @pytest.mark.parametrize(

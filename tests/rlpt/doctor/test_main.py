@@ -47,7 +47,7 @@ def test_the_command_in_a_terminal(tmp_path):
 
     (tmp_path / "log.csv").write_text(real_logs.text("lr-absurd"), encoding="utf-8")
     done = run(str(tmp_path / "log.csv"))
-    assert done.returncode == 1 and "Sign, first in time, at step 2:" in done.stdout and done.stderr == ""
+    assert done.returncode == 1 and "First sign of trouble, at step 2:" in done.stdout and done.stderr == ""
     missing = run(str(tmp_path / "none"))
     assert missing.returncode == 2 and "cannot be read: No such file" in missing.stderr
     for words, sentence in (
@@ -56,4 +56,4 @@ def test_the_command_in_a_terminal(tmp_path):
     ):
         wrong = run(*words)
         assert wrong.returncode == 2 and sentence in wrong.stderr and "Traceback" not in wrong.stderr
-    assert all(word in run("--help").stdout for word in ("--heldout", "--json", "2: unreadable"))
+    assert all(word in run("--help").stdout for word in ("--heldout", "--json", "--updates"))

@@ -26,32 +26,32 @@ def test_no_run_is_ever_called_well():
 
 def test_where_nothing_is_found_it_says_what_a_log_cannot_show():
     report = doctor.report(real_logs.read(real_logs.text("healthy-defaults")))
-    assert words.summary(report) == f"Nothing was found beyond the facts. {words.UNSAID}"
+    assert words.summary(report) == f"No sign of trouble. That is no proof that the run is sound. {words.UNSAID}"
 
 
 def test_a_verdict_has_its_step_and_its_lesson():
     report = doctor.report(real_logs.read(real_logs.text("late-collapse")))
-    assert words.summary(report).startswith("Sign, first in time, at step 26: The policy was destroyed here")
-    assert words.summary(report).endswith("Lesson 10.")
+    assert words.summary(report).startswith("First sign of trouble, at step 26: the policy was destroyed here")
+    assert words.summary(report).endswith("See lesson 10.")
 
 
 def test_what_comes_after_is_said_to_follow():
     lines = list(words.lines(doctor.report(real_logs.read(real_logs.text("hack-plus")))))
-    assert any(line.startswith("Later, and may follow from it: step 87: Completions reach their cap") for line in lines)
+    assert any(line.startswith("Later, perhaps as a consequence, at step 87: Many completions reach the length limit") for line in lines)
 
 
 def test_the_lines_begin_with_kind_rows_and_batches():
     lines = list(words.lines(doctor.report(real_logs.read(real_logs.text("iterations-no-clip")))))
-    assert lines[0] == "a CSV, TRL's names: 400 rows, 25 batches, steps 1 to 400"
+    assert lines[0] == "Read a CSV with TRL's column names: 400 rows, 25 batches, steps 1 to 400"
     assert any(
-        re.match(r"! Since step 17 every group has one reward for all\. \[steps 17 to \d+\]", line) for line in lines
+        re.match(r"! From step 17 on, every group has equal rewards\. \[steps 17 to \d+\]", line) for line in lines
     )
-    assert any(re.match(r" +step 17  length up: 8\.\d+ times its beginning", line) for line in lines)
+    assert any(re.match(r" +step 17  length up: [\d.]+, 8\.\d+ times the initial value", line) for line in lines)
 
 
 def test_an_alarm_without_a_sign_is_a_fact():
     summary = words.summary(made.report(grad_norm=[0.0] * 40))
-    assert summary.startswith("Fact: The gradient is exactly 0 in every row. No sign of a cause.")
+    assert summary.startswith("The gradient is exactly 0 in every row. The log shows no cause.")
 
 
 @pytest.mark.parametrize("name", words.SIGNS)
