@@ -72,8 +72,8 @@ def arguments(program: str) -> Parser:
     parser = Parser(
         prog=program,
         description="Predicts what a run of reinforcement learning needs: memory, seconds per step and GPU-hours. Says "
-        "which changes would make a step faster. Seconds are given as a range, taken from published steps or from a job "
-        "that you have timed.",
+        "which changes would make a step faster. Seconds are given as a range, taken from published steps or from a "
+        "job that you have timed.",
         epilog=f"models: {', '.join(MODELS)}. chips: {', '.join(ACCELERATORS)}.",
     )
     add = parser.add_argument
@@ -93,16 +93,37 @@ def arguments(program: str) -> Parser:
         "--lengths",
         type=law,
         default=Law(*LENGTHS),
-        help='completion lengths in tokens: "p50 p90 p99 longest", or a file with one length per line, or - for standard input',
+        help='completion lengths in tokens: "p50 p90 p99 longest", or a file with one length per line, or - for '
+        "standard input",
     )
     add("--limit", type=whole(1, 10**7), help="tokens after which a completion is cut off, if below the longest")
-    add("--turns", type=whole(1, 1000), default=1, help="turns per completion; --lengths counts the tokens of all turns together")
+    add(
+        "--turns",
+        type=whole(1, 1000),
+        default=1,
+        help="turns per completion; --lengths counts the tokens of all turns together",
+    )
     add("--returned", type=whole(0, 2**20), default=1000, help="tokens that a tool returns between two turns")
     add("--tool-seconds", type=number(0, 1e5), default=20.0, help="seconds that a tool call takes")
-    add("--kept", choices=turns.REUSES, default=turns.HOLD, help="what to do with a sequence's cache while its tool runs")
+    add(
+        "--kept",
+        choices=turns.REUSES,
+        default=turns.HOLD,
+        help="what to do with a sequence's cache while its tool runs",
+    )
     add("--shared-cache", action="store_true", help="store a prompt's cache once for all of its completions")
-    add("--overlap", choices=step.OVERLAPS, default="sync", help="what runs at the same time; the first two share one pool of GPUs, the others use two")
-    add("--share", type=number(0.01, 0.99), default=0.5, help="fraction of the GPUs that generate, if there are two pools")
+    add(
+        "--overlap",
+        choices=step.OVERLAPS,
+        default="sync",
+        help="what runs at the same time; the first two share one pool of GPUs, the others use two",
+    )
+    add(
+        "--share",
+        type=number(0.01, 0.99),
+        default=0.5,
+        help="fraction of the GPUs that generate, if there are two pools",
+    )
     add("--batches", type=number(1, 64), default=1.0, help="batches in flight at a time, with --overlap one-off")
     add("--updates", type=whole(1, 2**16), default=1, help="optimizer steps per training step")
     add("--group-prompts", action="store_true", help="compute a prompt once for all of its completions in training")
@@ -110,7 +131,8 @@ def arguments(program: str) -> Parser:
         "--tp",
         type=whole(1, 1024),
         default=0,
-        help="GPUs per engine; default: the fewest in one server that hold the model well, otherwise the best layout over several",
+        help="GPUs per engine; default: the fewest in one server that hold the model well, otherwise the best layout "
+        "over several",
     )
     add("--dp", type=whole(1, 1024), default=1, help="groups of --tp GPUs per engine, which share its experts")
     add("--pp", type=whole(1, 1024), default=1, help="pipeline stages per engine, each of --dp groups")
@@ -122,8 +144,18 @@ def arguments(program: str) -> Parser:
     )
     add("--weights", choices=WEIGHTS, default=user_inputs.STORED, help="format of the weights in the engine")
     add("--cache", choices=WIDTHS, default="bf16", help="format of the KV cache")
-    add("--utilization", type=number(0.02, 0.98), default=memory.HBM_SHARE, help="fraction of GPU memory that the engine may fill")
-    add("--recompute", choices=memory.RECOMPUTE, default="full", help="which activations to recompute in the backward pass")
+    add(
+        "--utilization",
+        type=number(0.02, 0.98),
+        default=memory.HBM_SHARE,
+        help="fraction of GPU memory that the engine may fill",
+    )
+    add(
+        "--recompute",
+        choices=memory.RECOMPUTE,
+        default="full",
+        help="which activations to recompute in the backward pass",
+    )
     add("--train-cp", type=whole(1, 1024), default=1, help="GPUs that split each sequence in training")
     add("--train-tp", type=whole(1, 1024), default=1, help="GPUs that split each layer in training")
     add("--train-pp", type=whole(1, 1024), default=1, help="pipeline stages in training")
@@ -217,9 +249,7 @@ def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[p
             (f"{i}. {change.words}", faster(change, before, " again" * (i > 1)), change.lesson)
             for i, (change, before) in enumerate(zip(path, (now, *(each.seconds for each in path))), 1)
         ],
-        "What each change does by itself:": [
-            (change.words, faster(change, now), change.lesson) for change in alone
-        ],
+        "What each change does by itself:": [(change.words, faster(change, now), change.lesson) for change in alone],
     }
     wide = max(len(words) for section in rows.values() for words, *_ in section)
     lines = [

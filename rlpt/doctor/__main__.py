@@ -24,7 +24,11 @@ def arguments(program):
     parser.add_argument("--k", type=whole(0, 10**6), default=0, help="completions per prompt")
     parser.add_argument("--updates", type=whole(1, 10**6), default=1, metavar="U", help="updates per batch")
     parser.add_argument(
-        "--map", action="append", default=[], metavar="Q=NAME", help=f"read the quantity Q from the column NAME; Q is one of {', '.join(metric_names.QUANTITIES)}"
+        "--map",
+        action="append",
+        default=[],
+        metavar="Q=NAME",
+        help=f"read the quantity Q from the column NAME; Q is one of {', '.join(metric_names.QUANTITIES)}",
     )
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
     return parser

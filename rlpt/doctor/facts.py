@@ -67,7 +67,8 @@ def one_reward(run):
     elif (t := since(alike)) is not None:
         c, most = np.median(run.reward[t:]), np.nanmax(run.reward[:t]) if t else np.nan
         before = f" The best batch before that had {shown(most)}." if t else ""
-        says = f"From step {run.batches[t]:,.0f} on, {every(alike, t)} completion gets the same reward, {shown(c)}.{before}"
+        completions = f"{every(alike, t)} completion"
+        says = f"From step {run.batches[t]:,.0f} on, {completions} gets the same reward, {shown(c)}.{before}"
         yield fact(run, says, "reward", True, t)
 
 
@@ -153,7 +154,7 @@ def reference(run):
     if curve is None or norm is None or len(curve.values) < 3:  # before the first update it is 0 in any run
         return
     if not curve.values.any() and norm.values.max() > 0:
-        says = "The KL is exactly 0 in every row, although gradients are not. The reference moves with the policy, or is the policy."
+        says = "The KL is exactly 0 in every row, although gradients are not. The reference moves with the policy."
         yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "kl")
 
 

@@ -96,7 +96,9 @@ def rises(run):
         smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
         half = values[: curves.window(len(values))].mean() + gained / 2
         place = np.flatnonzero(known)[int((smooth >= half).argmax())]
-        yield event(run, "reward rises", place, f"half of its total gain of {shown(gained)} is reached", "reward", times=gained)
+        yield event(
+            run, "reward rises", place, f"half of its total gain of {shown(gained)} is reached", "reward", times=gained
+        )
 
 
 def held_out_falls(run, scorer):

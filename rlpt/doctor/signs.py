@@ -78,7 +78,11 @@ def uniform_groups(run, seen, wreck):
         need = 0.85 if wreck else LIMIT["uniform"]
         if len(share) >= LEAST and share[0] >= 0.5 and share.mean() >= need:
             yield sign(
-                run, "groups", 0, f"this holds for {share.mean():.0%} of the groups in the first {len(share)} batches", "zero_variance"
+                run,
+                "groups",
+                0,
+                f"this holds for {share.mean():.0%} of the groups in the first {len(share)} batches",
+                "zero_variance",
             )
     elif run.has("reward_sd"):
         alike = run.alike[: min(20, end)]
@@ -95,7 +99,9 @@ def wrecked(run, seen):
             before = [e.place for e in beside if e.place <= lost.place]
             place = min([lost.place, *before])
             moved = ", ".join(dict.fromkeys(e.kind for e in beside)) or "nothing else in the log"
-            return sign(run, "step", place, f"{lost.says}; at the same time: {moved}{at_that_row(run, place)}", lost.quantity)
+            return sign(
+                run, "step", place, f"{lost.says}; at the same time: {moved}{at_that_row(run, place)}", lost.quantity
+            )
     if lost := seen.first("reward falls"):
         return sign(run, "fell", lost.place, lost.says, "reward")
     return None
@@ -194,8 +200,8 @@ def narrower(run, seen, wreck):
     left = last_fifth(run.at("entropy")) / run.begin("entropy")
     if better + 2 * error < 0.35 or (better < 0.35 and left <= 1 / 3):
         detail = (
-            f"entropy {shown(left)} times the initial value, reward higher by {shown(better)} ± {shown(error)} standard "
-            "deviations"
+            f"entropy {shown(left)} times the initial value, reward higher by {shown(better)} ± {shown(error)} "
+            "standard deviations"
         )
         yield sign(run, "narrower", down.place, detail, "entropy")
 

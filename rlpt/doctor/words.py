@@ -32,15 +32,27 @@ SIGNS = {
         *("02", "rollout", "Two temperatures"),
     ),
     "stale": Sign(
-        *(INFRASTRUCTURE, "other samples", "The samples come from older weights than those that are trained, which does not have to hurt."),
+        *(
+            INFRASTRUCTURE,
+            "other samples",
+            "The samples come from older weights than those that are trained, which does not have to hurt.",
+        ),
         *("22c", "weight_sync", "Lag 8, no correction"),
     ),
     "no number": Sign(
-        *(INFRASTRUCTURE, "no number", "From here on the log has no numbers. The run may have diverged here or before."),
+        *(
+            INFRASTRUCTURE,
+            "no number",
+            "From here on the log has no numbers. The run may have diverged here or before.",
+        ),
         *("10", "compare", "GRPO at PPO's rate"),
     ),
     "rate": Sign(
-        *(INFRASTRUCTURE, "nothing updated", "Nothing is trained, because the learning rate is too small to change any weight."),
+        *(
+            INFRASTRUCTURE,
+            "nothing updated",
+            "Nothing is trained, because the learning rate is too small to change any weight.",
+        ),
         *("05", "controller", "Forgot to sync"),
     ),
     "truncation": Sign(
@@ -52,11 +64,19 @@ SIGNS = {
         *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "verifier": Sign(
-        *(DATA, "one reward", "Every completion gets the same reward. The verifier may be broken, or the task out of reach."),
+        *(
+            DATA,
+            "one reward",
+            "Every completion gets the same reward. The verifier may be broken, or the task out of reach.",
+        ),
         *("18", "what_rl_adds", "Nothing to amplify"),
     ),
     "groups": Sign(
-        *(DATA, "uniform groups", "In most groups all rewards are equal, so the prompts are too hard or too easy to learn from."),
+        *(
+            DATA,
+            "uniform groups",
+            "In most groups all rewards are equal, so the prompts are too hard or too easy to learn from.",
+        ),
         *("13", "grpo", "Hard sums, fours"),
     ),
     "hacked": Sign(
@@ -81,7 +101,11 @@ SIGNS = {
         *("14", LAB, "0.15 a doubling"),
     ),
     "cut off": Sign(
-        *(REWARD, "cut off", "Many completions reach the length limit. The reward that a cut-off completion gets now decides what is learned."),
+        *(
+            REWARD,
+            "cut off",
+            "Many completions reach the length limit. The reward of a cut-off completion now decides what is learned.",
+        ),
         *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "step": Sign(
@@ -109,13 +133,20 @@ SIGNS = {
         *(REWARD, "KL outweighs", "The KL term outweighs the reward, so the policy is held in place or pulled back."),
         *("03", "reward_and_reference", "Leaky reward model", "beta=20"),
     ),
-    "narrower": Sign(*(OPTIMIZER, "narrower", "The policy became less diverse, and its reward is no higher."), *("12", LAB, "Rate 1.5, 1 pass, no bonus")),
+    "narrower": Sign(
+        *(OPTIMIZER, "narrower", "The policy became less diverse, and its reward is no higher."),
+        *("12", LAB, "Rate 1.5, 1 pass, no bonus"),
+    ),
     "drift": Sign(
         *(OPTIMIZER, "drift", "The policy moves, but the reward does not."),
         *("09", "what_rl_adds", "Every reward + 10, no baseline"),
     ),
     "saturated": Sign(
-        *(DATA, "one reward since", "From here on every completion gets the same reward, so these prompts teach nothing more."),
+        *(
+            DATA,
+            "one reward since",
+            "From here on every completion gets the same reward, so these prompts teach nothing more.",
+        ),
         *("13", "grpo", "Hard sums, fours"),
     ),
     "flat": Sign(*(DATA, "no rise", "The reward did not rise."), *("23", LAB, "Success rates × 0.01")),
@@ -140,7 +171,7 @@ def words_of(quantity):
 
 
 def kind(found):
-    """“Read TRL's log_history with TRL's column names: 240 rows, 240 batches, steps 1 to 240” but for what counts it."""
+    """“Read TRL's log_history with TRL's column names: 240 rows, 240 batches, steps 1 to 240” without its counts."""
     names = f"{found.framework}'s column names" if found.framework else "column names of no known framework"
     return f"Read {found.format} with {names}{', of a DPO run' if found.of_preferences else ''}"
 
@@ -190,7 +221,8 @@ def notes(report):
         yield f"This log does not have: {'; '.join(missing)}."
     scored = {each.name for each in report.scores.scorers} | set(report.scores.columns.values())
     if unread := [name for name in report.found.unknown if name not in scored]:
-        yield f"{words.counted(len(unread), 'column was', 'columns were')} not used: {logs.listed(unread, len(unread))}."
+        unused = words.counted(len(unread), "column was", "columns were")
+        yield f"{unused} not used: {logs.listed(unread, len(unread))}."
 
 
 def absent(found):
@@ -201,7 +233,9 @@ def absent(found):
             continue
         near = list(dict.fromkeys(each for name in names for each in nearest(name, found.unknown)))
         where = (
-            f"a column with a similar name: {logs.listed(near)}" if near else f"{found.framework}: {row.logged_by[found.framework]}"
+            f"a column with a similar name: {logs.listed(near)}"
+            if near
+            else f"{found.framework}: {row.logged_by[found.framework]}"
         )
         yield f"{row.words} ({where})"
 

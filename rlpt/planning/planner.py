@@ -519,7 +519,11 @@ def answers(found: Plan) -> list[Answer]:
     needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
     two, shared = s.placement == "two pools", counted(generating, "GPU")
     rows = [
-        Answer("peak memory of a GPU", f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB usable ({found.peak.moment})", "22"),
+        Answer(
+            "peak memory of a GPU",
+            f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB usable ({found.peak.moment})",
+            "22",
+        ),
         Answer("GPUs", f"{generating:,} generate, {training:,} train" if two else f"{shared} in one pool", "19"),
         Answer(
             f"sequences in flight, engine of {counted(found.engine.size, 'GPU')}",

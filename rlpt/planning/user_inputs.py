@@ -212,8 +212,8 @@ def measured(text: str) -> tuple[Measured, str, str]:
         name = name.lower().replace("-", "_")
         if name not in (*TIMES, *JOB) or not value:
             raise ValueError(
-                f"“{part[:40]}” is neither a time nor a property of the job. Times are {', '.join(TIMES)}; properties are "
-                f"{', '.join(JOB)}. For example: {MEASURED_EXAMPLE}."
+                f"“{part[:40]}” is neither a time nor a property of the job. Times are {', '.join(TIMES)}; properties "
+                f"are {', '.join(JOB)}. For example: {MEASURED_EXAMPLE}."
             )
         if name in by_role or name in [word.partition("=")[0] for word in words]:
             raise ValueError(f"“{part[:40]}” is given twice. For example: {MEASURED_EXAMPLE}.")

@@ -83,7 +83,9 @@ def test_a_refused_text_says_why_and_leaves_everything_as_it_was(page, book):
     answers, state = page.locator(".rl-widget .readouts"), page.get_attribute("figure.rl-widget", "data-state")
     expect(answers).to_be_visible()
     brings(page, "chip", "a fast one")
-    expect(hint(page, "chip")).to_have_text(re.compile("“a fast one” is not one of the numbers that are read here. For example"))
+    expect(hint(page, "chip")).to_have_text(
+        re.compile("“a fast one” is not one of the numbers that are read here. For example")
+    )
     assert page.input_value("[name=chip]") == "a fast one"  # to be mended
     assert page.get_attribute("[name=chip]", "aria-invalid") == "true"
     assert page.get_attribute("figure.rl-widget", "data-state") == state

@@ -43,7 +43,9 @@ def test_since_when_every_completion_has_one_reward():
 
 def test_a_gradient_that_is_exactly_0():
     assert alarms(grad_norm=np.zeros(40)) == ["The gradient is exactly 0 in every row."]
-    assert alarms(grad_norm=np.r_[np.ones(25), np.zeros(15)]) == ["From step 26 on, the gradient is exactly 0 in every row."]
+    assert alarms(grad_norm=np.r_[np.ones(25), np.zeros(15)]) == [
+        "From step 26 on, the gradient is exactly 0 in every row."
+    ]
     mixed = np.where(np.arange(40) % 2, 0.0, 1.0)
     assert alarms(grad_norm=mixed) == ["The gradient is exactly 0 in 20 of 40 rows."]
     assert alarms(grad_norm=np.r_[0, np.ones(39)]) == []

@@ -37,7 +37,10 @@ def test_a_verdict_has_its_step_and_its_lesson():
 
 def test_what_comes_after_is_said_to_follow():
     lines = list(words.lines(doctor.report(real_logs.read(real_logs.text("hack-plus")))))
-    assert any(line.startswith("Later, perhaps as a consequence, at step 87: Many completions reach the length limit") for line in lines)
+    assert any(
+        line.startswith("Later, perhaps as a consequence, at step 87: Many completions reach the length limit")
+        for line in lines
+    )
 
 
 def test_the_lines_begin_with_kind_rows_and_batches():
