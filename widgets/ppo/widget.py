@@ -394,7 +394,7 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "With sixteen passes over each batch and the clip at ε = 0.2, how large does the largest ratio become?",
+    "With sixteen passes and the clip at ε = 0.2, how large does the largest ratio become?",
     ("at most 1.2", "about 2", "above 3"),
     Knobs(passes=16),
     2,
