@@ -209,9 +209,9 @@ BREAKS = {
         "Never delivered": "old samples, mostly clipped",
     },
     "what_rl_adds": {
-        "Every reward + 10, no baseline": "chance decides what rises",
-        "Nothing to amplify": "too rare to grow",
-        "A bare 12 is paid too": "a wrong answer is paid too",
+        "Every reward + 10, no baseline": "chance, without a baseline",
+        "Nothing to amplify": "a correct answer too rarely sampled",
+        "A bare 12 is paid too": "a wrong answer that earns rewards",
     },
 }
 

@@ -30,12 +30,12 @@ CHANGE = Change(
     "the baseline, and the push of a batch",
     (
         Exercise(
-            "Few others say little. Let the baseline be the mean of the others and of two imagined rewards, a 1 and a "
-            "0.",
+            "The mean of few others is noisy. Let the baseline be the mean of the others and of two imagined rewards, "
+            "a 1 and a 0.",
             ((TWO,), (FOUR,)),
             imagined,
             (
-                "The imagined rewards add to the sum and to the number of those that are averaged.",
+                "The imagined rewards change both the sum and the number of rewards that are averaged.",
                 "The sum grows by 1, and the N − 1 others become N + 1.",
             ),
             (
@@ -44,12 +44,12 @@ CHANGE = Change(
             ),
         ),
         Exercise(
-            "Let nothing be pushed down: an advantage below 0 counts as 0, as if only what did better had been drawn.",
+            "Push nothing down: an advantage below 0 counts as 0, as if only better samples had been drawn.",
             ((PI, DRAWN[:2], np.array([1.0, -1 / 3])), (PI, DRAWN, np.array([1.0, 0.5, -0.25, -1.25]))),
             upward,
             (
-                "It is the advantage that changes, before it is put on what was drawn.",
-                "np.maximum(advantage, 0), as the first line of push.",
+                "Change the advantage before it multiplies the samples.",
+                "Put np.maximum(advantage, 0) into the first line of push.",
             ),
             (
                 "    one_hot = arms[..., None] == np.arange(pi.shape[-1])",
@@ -67,12 +67,12 @@ def mean_right(r):
 
 CHALLENGES = (
     Challenge(
-        "RL, sampled, teachers right 0.3, 10 added to rewards, no baseline: let the mean end right 0.95 of the time.",
+        "RL, sampled, correct demonstrations 0.3, 10 added to rewards, no baseline: reach a mean pass rate of 0.95.",
         lambda k, r: bool((k.method, k.shown, k.offset, k.baseline) == (RL, 0.3, 10, "none") and mean_right(r) >= 0.95),
         Knobs(offset=10, baseline="none", samples=64, learning_rate=0.3),
     ),
     Challenge(
-        "RL, sampled, teachers right 0.01, 2 completions an update: let the mean end right 0.98 of the time.",
+        "RL, sampled, correct demonstrations 0.01, 2 completions per update: reach a mean pass rate of 0.98.",
         lambda k, r: bool((k.method, k.shown, k.samples) == (RL, 0.01, 2) and mean_right(r) >= 0.98),
         Knobs(shown=0.01, samples=2, learning_rate=3.0),
     ),

@@ -37,8 +37,8 @@ def hundred(name, update):
     gone = piles.hundredths(pi)[0] < FEW
     return [
         scene.scene(
-            "What a model answers, a dot for each of a hundred answers",
-            "it learns from eight of its own answers in each update",
+            "A hundred answers of the model, one dot for each",
+            "the model learns from eight of its own answers in each update",
             piles.view("b", "before training", UNEXPLAINED, SHOWN, SHOWN, role="before"),
             piles.view(
                 "n",
@@ -101,14 +101,14 @@ def answers(whose, update):
     return [
         scene.scene(
             "A hundred answers to 7 + 5, and a hundred demonstrations",
-            "a dot is an answer; below each answer, how many of the demonstrations say it",
+            "each dot is an answer; below each answer, how many demonstrations say it",
             piles.view(
                 "a",
                 "before training" if update == 0 else f"after update {update}",
                 [replace(pile, note=f"shown {n} times") for pile, n in zip(piles.FIVE, shown)],
                 SHOWN,
                 learned(whose)[update],
-                (3, "its teachers' mistakes, too", "look") if as_shown else None,
+                (3, "its teachers’ mistakes, too", "look") if as_shown else None,
             ),
         )
     ]
@@ -123,13 +123,14 @@ def learns(whose, update):
             else "It begins where imitation ended."
         )
     if whose == IMITATED:
-        return f"Right {right} times in 100; its demonstrations are right {piles.hundredths(SHOWN)[0]} times in 100."
-    return f"Right {right} times in 100, past its demonstrations."
+        shown = piles.hundredths(SHOWN)[0]
+        return f"Correct {right} times in 100. Its demonstrations are correct {shown} times in 100."
+    return f"Correct {right} times in 100, more often than its demonstrations."
 
 
 # ── the draws of one update ──
 ZERO, LONG, HEAD, PITCH = 9.3, 4.4, 4.3, 1.5  # in squares: where no push is, half a rail, the first row, row to row
-FACTORS = ("reward R", "R minus the others' mean")
+FACTORS = ("reward R", "R minus the others’ mean")
 OFFSET = 10
 
 
@@ -150,19 +151,19 @@ def pushes_of(factor, n, most, ring=None):
     cells = [(trays.tone(factors[i]), bool(REWARD[arms[i]])) if i < n else (0, False) for i in range(len(arms))]
     at = max(n - 1, 0)
     marks = [
-        scene.word("draws", (0, 1.05), "head"),
+        scene.word("samples", (0, 1.05), "head"),
         scene.trays("d", [cells], [(HEAD, 0.5)], 1.6),
         scene.ring(
             "w",
             (HEAD + 1.6 * at, 0.5),
-            f"“{ANSWERS[arms[at]]}”, paid {paid[at]:.0f}" if n else "",
+            f"“{ANSWERS[arms[at]]}”, reward {paid[at]:.0f}" if n else "",
             n > 0,
             (0.82, 0.68),
             role="look",
             anchor="start" if at < len(arms) / 2 else "end",
         ),
-        scene.word("pressed", (ZERO - 0.4, HEAD - 0.3), "head", "end"),
-        scene.word("lifted", (ZERO + 0.4, HEAD - 0.3), "head"),
+        scene.word("down", (ZERO - 0.4, HEAD - 0.3), "head", "end"),
+        scene.word("up", (ZERO + 0.4, HEAD - 0.3), "head"),
         scene.word("of 100", (piles.WIDE, HEAD - 0.3), "head", "end"),
         scene.post((ZERO, HEAD), PITCH * 5, "zero"),
     ]
@@ -184,21 +185,21 @@ def pushes_of(factor, n, most, ring=None):
     marks.append(scene.ring("r", place, words, ring is not None, (1.6, 1.0), "left"))
     moves = ", ".join(f"{answer} by {signed(push)}" for answer, push in zip(ANSWERS, pushes[n]))
     return scene.view(
-        "u", piles.WIDE, HEAD + PITCH * 5 + 0.3, f"After {counted(n, 'draw')} the logits have moved: {moves}.", *marks
+        "u", piles.WIDE, HEAD + PITCH * 5 + 0.3, f"After {counted(n, 'sample')} the logits have moved: {moves}.", *marks
     )
 
 
 def draws_in_words(arms, pile):
     many = int((arms == pile).sum())
-    return ("not drawn", "drawn once", "drawn twice")[many] if many < 3 else f"drawn {many} times"
+    return ("not sampled", "sampled once", "sampled twice")[many] if many < 3 else f"sampled {many} times"
 
 
 def draws(factor, n):
     return [
         scene.scene(
-            "One update: four draws, and what each pushes",
-            f"a check: right; [above-2] lifts its own answer, [below-2] presses it; the factor of a draw is "
-            f"{'its reward' if factor == FACTORS[0] else 'its reward minus the mean of the others'}",
+            "One update: four samples and their pushes",
+            f"a check: correct; [above-2] pushes its own answer up, [below-2] pushes it down; the factor of a sample "
+            f"is {'its reward' if factor == FACTORS[0] else 'its reward minus the mean of the others'}",
             pushes_of(factor, n, 0.55),
         )
     ]
@@ -207,20 +208,21 @@ def draws(factor, n):
 def pushed(factor, n):
     arms, paid, factors, _, policies = update_of(factor)
     if n == 0:
-        return "Before the first draw: a hundred answers are as the demonstrations are."
+        return "Before the first sample, a hundred answers are distributed like the demonstrations."
     if n == len(arms):
-        return f"After all four, “Final: 12” has {100 * policies[n][0]:.1f} of 100, from 30."
+        return f"After all four samples, “Final: 12” has risen from 30 to {100 * policies[n][0]:.1f} of 100."
     named = {1: "1", 0: "0"}.get(round(factors[n - 1], 6), "−1/3")
-    return f"Draw {n}, “{ANSWERS[arms[n - 1]]}”, is paid {paid[n - 1]:.0f}: its push is multiplied by {named}."
+    sample = f"Sample {n}, “{ANSWERS[arms[n - 1]]}”, has a reward of {paid[n - 1]:.0f}"
+    return f"{sample}. Its push is multiplied by {named}."
 
 
 def all_paid(n):
     end = n == len(update_of(OFFSET)[0])
     return [
         scene.scene(
-            "One update: eight draws, all paid 10 or 11",
-            "a check: right; a draw lifts its own answer, and presses all five by their shares",
-            pushes_of(OFFSET, n, 3.4, (0, "paid most, and fell") if end else None),
+            "One update: eight samples with rewards of 10 or 11",
+            "a check: correct; a sample pushes its own answer up, and all five down by their shares",
+            pushes_of(OFFSET, n, 3.4, (0, "top reward, but fell") if end else None),
         )
     ]
 
@@ -228,18 +230,22 @@ def all_paid(n):
 def so_far(n):
     arms, paid, _, _, policies = update_of(OFFSET)
     if n == 0:
-        return "Before the update: a hundred answers are as the demonstrations are."
+        return "Before the update, a hundred answers are distributed like the demonstrations."
     if n == len(arms):
         low, high = 100 * policies[n][0], 100 * policies[n][3]
-        return f"“Final: 12” was drawn 3 times and has {low:.0f} of 100, from 30; “12”, drawn 4 times, has {high:.0f}."
-    draw = f"Draw {n}, “{ANSWERS[arms[n - 1]]}”, is paid {paid[n - 1]:.0f}"
-    return f"{draw}: it lifts itself and presses all by their shares."
+        return (
+            f"“Final: 12” was sampled 3 times and fell from 30 to {low:.0f} of 100. “12” was sampled 4 times and rose "
+            f"to {high:.0f}."
+        )
+    sample = f"Sample {n}, “{ANSWERS[arms[n - 1]]}”, has a reward of {paid[n - 1]:.0f}"
+    return f"{sample}. It pushes its own answer up and all five down by their shares."
 
 
 # ── one number for a chain ──
 CHAINS = np.array([[tinylm.FINAL, 1, 2, tinylm.EOS], [tinylm.FINAL, 1, 3, tinylm.EOS]])
 WRITTEN = (("Final:", "1", "2", "end"), ("Final:", "1", "3", "end"))
 PAID = np.array([1.0, 0.0])
+MINUS = "R minus the other’s"
 
 
 @cache
@@ -257,7 +263,7 @@ def chain(quantity):
         "probability": lambda i, t: (f"{np.exp(logp[i, t]):.3f}", float(np.exp(logp[i, t]))),
         "log-prob": lambda i, t: (signed(logp[i, t]), float(np.exp(logp[i, t]))),
         "R": lambda i, t: (f"{PAID[i]:.0f}", float(PAID[i])) if PAID[i] else ("none", None),
-        "R less the other's": lambda i, t: (signed(less[i], 0), float(less[i])),
+        MINUS: lambda i, t: (signed(less[i], 0), float(less[i])),
     }[quantity]
     whole = {
         "probability": [f"product {p:.3f}" for p in np.exp(logp.sum(axis=1))],
@@ -265,25 +271,25 @@ def chain(quantity):
     }.get(quantity, [f"reward {paid:.0f}" for paid in PAID])
     rows = [
         [word, [cell(token, *shown(i, t)) for t, token in enumerate(WRITTEN[i])], whole[i]]
-        for i, word in enumerate(("right", "wrong"))
+        for i, word in enumerate(("correct", "wrong"))
     ]
-    return [grid(rows, diverging=quantity.startswith("R less"))]
+    return [grid(rows, diverging=quantity == MINUS)]
 
 
 CELLS = {
-    "probability": "Probability of each token after those before it; their product is that of the completion.",
-    "log-prob": "Its logarithm; the sum is that of the completion.",
-    "R": "What multiplies each token's push: the one number that came out, four times over.",
-    "R less the other's": "Where both wrote the same, +1 and −1 cancel: what is left moves the last digit.",
+    "probability": "Each token’s probability, given the tokens before it. Their product is that of the completion.",
+    "log-prob": "The logarithm of each probability. Their sum is the log-probability of the completion.",
+    "R": "The factor of each token’s push: the one reward at the end, four times over.",
+    MINUS: "Where both completions have the same token, +1 and −1 cancel. What remains moves the last digit.",
 }
 
 
 def by_draw(n):
     """The time of a scene that goes through the draws of an update."""
     return Time(
-        "Draw",
+        "Sample",
         tuple(range(n + 1)),
-        ("no draw yet", *(f"draw {i} of {n}" for i in range(1, n + 1))),
+        ("no sample yet", *(f"sample {i} of {n}" for i in range(1, n + 1))),
         start=n,
         ticks={i: str(i) for i in range(n + 1)},
         milliseconds=1400,

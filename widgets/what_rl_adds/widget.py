@@ -20,7 +20,7 @@ from widgets.frame.drawing import piles, scene
 from widgets.frame.drawing.marks import bars, by_update, dots, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "What a policy over five completions becomes, from its demonstrations on"
+TITLE = "Probabilities of five completions, trained from the demonstrations on"
 COST = "20 runs with five answers; 7,680 completions of the language model"
 
 OTHERS = SHOWN[1:] / SHOWN[1:].sum()  # how demonstrations that are not right go wrong
@@ -29,6 +29,7 @@ EARLY = np.arange(0, 61, 2)  # the updates of one run that are shown completion 
 UPDATES, FRAME = 60, 10  # of the language model; updates between two pictures
 # a run whose right completion ends below the first has failed; a larger share of such runs than the second is broken
 PASSING, TOO_MANY = 0.5, 0.2
+ENDS_BELOW = f"Runs that end below {PASSING:g}"
 GOOD, LEARNED = 0.9, 0.77  # the default ends above both at each of the seeds: the mean of its runs, the language model
 BASELINES = {"none": bandit.no_baseline, "mean": bandit.batch_mean, "leave-one-out": bandit.leave_one_out}
 SFT, RL, EXACT = "SFT", "RL, sampled", "RL, exact gradient"
@@ -39,12 +40,12 @@ SAMPLED = "; sampled here"
 class Knobs:
     method: str = choice("Method", RL, [SFT, RL, EXACT])
     baseline: str = choice("Baseline", "leave-one-out", list(BASELINES), symbol="b")
-    offset: int = slider("Added to rewards", 0, low=0, high=10, step=1, symbol="c")
-    shown: float = ladder("Teachers right", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
+    offset: int = slider("Constant added to rewards", 0, low=0, high=10, step=1, symbol="c")
+    shown: float = ladder("Correct demonstrations", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
     learning_rate: float = ladder("Learning rate", 1.0, [0.03, 0.1, 0.3, 1.0, 3.0])  # below 4 imitation always descends
-    samples: int = ladder("Completions an update", 8, [2, 4, 8, 16, 32, 64], symbol="N")
+    samples: int = ladder("Completions per update", 8, [2, 4, 8, 16, 32, 64], symbol="N")
     policy: str = choice("Language model", "window", list(POLICIES))
-    partial: float = slider("Reward of a bare 12", 0.0, low=0.0, high=1.0, step=0.1)
+    partial: float = slider("Reward for a bare 12", 0.0, low=0.0, high=1.0, step=0.1)
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -153,12 +154,12 @@ def runs_tab(k, r):
     yield worst(k, r)
     step = np.arange(0, STEPS + 1, EVERY)
     yield by_update(
-        "The right completion",
-        f"probability; thick: mean of {RUNS} runs",
+        "Probability of the correct completion",
+        f"thin: each run; thick: mean of {RUNS} runs",
         line(step, r.right[::EVERY].mean(axis=1), "mean"),
         each_run(step, r.right[::EVERY].T),
-        *([line(step, r.J[::EVERY].mean(axis=1), "paid", 3)] if k.partial else []),
-        *([label(STEPS, 0.86, "dotted: paid, mean", 3, "right")] if k.partial else []),
+        *([line(step, r.J[::EVERY].mean(axis=1), "mean reward", 3)] if k.partial else []),
+        *([label(STEPS, 0.86, "dotted: mean reward", 3, "right")] if k.partial else []),
         line([0, STEPS], [k.shown] * 2, "demonstrations", 2, "exact"),
         # below where the threshold has its words above
         label(STEPS, k.shown, f"demonstrations, {k.shown:g}", 0, "right", below=k.shown == 0.3),
@@ -173,17 +174,17 @@ def worst(k, r):
     """A hundred answers of the run that is least often right at the end, and how many runs end so."""
     pi, many, lost = r.policies[-1, r.right[-1].argmin()], len(r.right[-1]), int(failed(r).sum())
     right = piles.hundredths(pi)[0]
-    words = "the right answer is gone" if right < 2 else f"right {right} times in 100"
-    ends = f"{lost} of {many} runs end with the right answer below one half." if many > 1 else "It is the only run."
+    words = "the correct answer is gone" if right < 2 else f"correct {right} times in 100"
+    ends = f"{lost} of {many} runs end with the correct answer below one half." if many > 1 else "It is the only run."
     counts = [
         scene.word(str(lost) if many > 1 else str(right), (0.8, 1.5), "count", key="c"),
-        scene.word(f"of {many} runs end" if many > 1 else "right answers of", (0.8, 2.4), "strong", key="d"),
-        scene.word("wrong more often" if many > 1 else "a hundred in the", (0.8, 3.15), "strong", key="e"),
-        scene.word("than right" if many > 1 else "only run", (0.8, 3.9), "strong", key="f"),
+        scene.word(f"of {many} runs end" if many > 1 else "correct answers", (0.8, 2.4), "strong", key="d"),
+        scene.word("wrong more often" if many > 1 else "in a hundred in", (0.8, 3.15), "strong", key="e"),
+        scene.word("than right" if many > 1 else "the only run", (0.8, 3.9), "strong", key="f"),
     ]
     return scene.scene(
         WORST,
-        "the run that does worst; a dot is an answer",
+        "the run that does worst; each dot is an answer",
         piles.view(
             "n", f"after update {STEPS}", piles.FIVE, SHOWN, pi, (0, words, "broken") if too_many(k, r) else None
         ),
@@ -202,7 +203,7 @@ def update_tab(k, r):
     after = bandit.softmax(logs(r.start) + k.learning_rate * r.pushed)
     yield panel(
         "The first update of the first run",
-        "probability before and after; how often it was drawn",
+        "probability before and after; how often each was sampled",
         bars(ANSWERS, r.start, "before", 8),
         bars(ANSWERS, after, "after", 1, text=[f"{n:.0f}×" if k.method == RL else "" for n in r.drawn]),
         label(ANSWERS[4], 0.93, "before", 8, "right"),
@@ -215,7 +216,7 @@ def update_tab(k, r):
     tops = shares[0].cumsum()
     yield panel(
         "The first run, completion by completion",
-        "probability, stacked; SFT from equal shares",
+        "probability, stacked; SFT starts from equal shares",
         *(bars(EARLY, share, arm, i) for i, (arm, share) in enumerate(zip(ANSWERS, shares.T), 1)),
         *(
             label(-2, top - share / 2 - 0.04, arm, i, "right")
@@ -235,7 +236,7 @@ def language_tab(k, r):
     at, pass_rate = np.array(r.language).T
     yield by_update(
         f"A {'language model' if k.policy == 'window' else k.policy} on sums of two digits",
-        "share right, exact; dots: in a batch" + SAMPLED * (k.method == EXACT),
+        "pass rate, exact; dots: in a batch" + SAMPLED * (k.method == EXACT),
         line(at, pass_rate, "pass rate"),
         dots(*np.array(r.sampled).T, "batch", 1),
         line([0, UPDATES], [pass_rate[0]] * 2, "imitation", 2, "exact"),
@@ -248,15 +249,11 @@ def language_tab(k, r):
 def readouts(k, r):
     reached = np.flatnonzero(r.right.mean(axis=1) > GOOD)
     return [
-        Readout("Right at the end, mean", r.right[-1].mean(), "", bandit.path),
+        Readout("Final pass rate, mean of the runs", r.right[-1].mean(), "", bandit.path),
+        Readout(ENDS_BELOW, 100 * failed(r).mean(), "%", bandit.path, "violated" if broken(k, r) else ""),
         Readout(
-            f"Runs that end below {PASSING:g}",
-            100 * failed(r).mean(),
-            "%",
-            bandit.path,
-            "violated" if broken(k, r) else "",
+            f"First update with a mean above {GOOD:g}", float(reached[0]) if len(reached) else "never", "", bandit.path
         ),
-        Readout(f"Mean over {GOOD:g} from update", float(reached[0]) if len(reached) else "never", "", bandit.path),
         Readout(
             "Variance of the first update",
             r.variance,
@@ -264,9 +261,9 @@ def readouts(k, r):
             bandit.leave_one_out_variance if k.baseline != "none" else bandit.gradient_variance,
         ),
         Readout(
-            "Language model, right",
+            "Sums the language model solves",
             100 * r.language[-1][1],
-            "of 100 sums",
+            "of 100",
             after_sft.imitated if k.method == SFT else after_sft.rewarded,
         ),
     ]
@@ -278,7 +275,7 @@ def failed(r):
 
 
 def watched(k, r):
-    label, limit = f"Runs that end below {PASSING:g}", 100 * TOO_MANY
+    label, limit = ENDS_BELOW, 100 * TOO_MANY
     if k.method == SFT:
         return Readout(label, "not asked of SFT", "", bandit.path)
     code = f"(right[-1] < {PASSING:g}).mean() > {TOO_MANY:g}"
@@ -314,13 +311,13 @@ def broken(k, r):
         claims |= {"it has more of it": lambda: r.policies[-1, lost, 3].mean() > r.policies[0, lost, 3].mean()}
     if r.right.max() <= 1e-6:
         claims |= {"it is never drawn": lambda: not r.right.any()}
-    return Break(
-        Said(f"{why(k, r, blamed)}: {ends} with the right completion below {PASSING:g}.", claims), fix(k), blamed
-    )
+    happened = f"{ends} with a pass rate below {PASSING:g}. {why(k, r, blamed)}."
+    return Break(Said(happened[0].upper() + happened[1:], claims), fix(k), blamed)
 
 
-CHANCE, RARE, PAID = "chance decides what rises", "too rare to grow", "a wrong answer is paid too"
-SMALL, SEVERAL = "steps too small", "several faults at once"
+CHANCE, RARE = "chance, without a baseline", "a correct answer too rarely sampled"
+PAID = "a wrong answer that earns rewards"
+SMALL, SEVERAL = "steps that are too small", "several faults at once"
 UNDONE = {CHANCE: dict(baseline="leave-one-out"), RARE: dict(shown=0.3), PAID: dict(partial=0.0)}
 UNDONE |= {SMALL: dict(learning_rate=1.0)}
 
@@ -369,20 +366,20 @@ def settled(r):
 def why(k, r, blamed):
     if blamed == SEVERAL:
         facts = {
-            CHANCE: f"{k.offset} is added to every reward and nothing compares",
-            RARE: f"the right completion starts at {k.shown:g}",
-            PAID: f"a bare 12 is paid {k.partial:g}",
-            SMALL: f"a step of {k.learning_rate:g} is small",
+            CHANCE: f"{k.offset} added without a baseline",
+            RARE: f"a start at {k.shown:g}",
+            PAID: f"{k.partial:g} for a bare 12",
+            SMALL: f"a rate of {k.learning_rate:g}",
         }
-        sentence = ", ".join(facts[fault] for fault in present(k))
-        return sentence[0].upper() + sentence[1:]
+        *first, last = (facts[fault] for fault in present(k))
+        return f"The faults are {', '.join(first)} and {last}"
     return {
         CHANCE: f"With {k.offset} added to every reward, chance decides which completion gains, right or wrong",
-        PAID: f"A bare 12 is paid {k.partial:g}, and the policy {'settled on it' if settled(r) else 'turned to it'}",
+        PAID: f"A bare 12 earns {k.partial:g}, and the policy {'settled on it' if settled(r) else 'turned to it'}",
         SMALL: f"{STEPS} steps of this size are too few",
-        RARE: f"The right completion starts at {k.shown:g}, too rare for {STEPS} steps of this size"
+        RARE: f"The correct completion starts at {k.shown:g}, which is too rare for {STEPS} steps of this size"
         if r.right.max() > 1e-6
-        else "The right completion is never drawn and never pushed",
+        else "The correct completion is never sampled, so nothing pushes it",
     }[blamed]
 
 
@@ -394,19 +391,20 @@ def worse(k, r):
     if mean < GOOD and paid - mean > 0.05:
         bare = r.policies[-1, :, 3].mean()
         return Said(
-            f"Paid {paid:.2f}, right {mean:.2f}: a bare 12 is paid {k.partial:g}, and the policy gives it {bare:.2f}.",
+            f"The mean reward is {paid:.2f}, but the pass rate is {mean:.2f}. A bare 12 earns {k.partial:g}, and the "
+            f"policy gives it {bare:.2f}.",
             {"that pays the difference": lambda: abs(paid - mean - k.partial * bare) < 1e-9},
         )
     if lost:
         break_at = f"More than {TOO_MANY * RUNS:.0f} would be a break."
         return Said(
-            f"{lost} of {len(r.right[-1])} runs end below {PASSING:g}. {break_at}",
+            f"{lost} of {len(r.right[-1])} runs end with a pass rate below {PASSING:g}. {break_at}",
             {"so many": lambda: 0 < (r.policies[-1, :, 0] < 0.5).sum() <= 4 and r.policies.shape[1] == RUNS},
         )
     if mean < GOOD:
         few = f": {STEPS} steps of this size are too few" if by_the_mean_step(k, k.partial) < GOOD else ""
         return Said(
-            f"No run ends below {PASSING:g}, but the mean ends at {mean:.2f}{few}.",
+            f"No run ends below {PASSING:g}, but the mean pass rate ends at {mean:.2f}{few}.",
             {
                 "none": lambda: r.policies[-1, :, 0].min() >= 0.5,
                 "larger steps are enough": lambda: (
@@ -418,7 +416,7 @@ def worse(k, r):
         sums = 100 * r.language[-1][1]
         usual = Knobs(policy=k.policy, seed=k.seed)
         return Said(
-            f"The small runs hold. The language model ends at {sums:.0f} of 100 sums instead of about 85.",
+            f"The runs of five logits work, but the language model ends at {sums:.0f} of 100 sums instead of about 85.",
             {
                 "about 85 otherwise": lambda: 0.77 < end(run, usual).language[-1][1] < 0.93,
                 "they hold": lambda: r.right[-1].mean() >= GOOD,
@@ -431,12 +429,12 @@ def holds(k, r):
     end_at = r.right[-1].mean()
     if k.method != SFT:
         runs = (
-            "The exact gradient"
+            "The exact gradient ends at a pass rate of"
             if k.method == EXACT
-            else f"No run ends below {PASSING:g}: the mean of {len(r.right[-1])}"
+            else f"No run ends below {PASSING:g}. The mean pass rate of {len(r.right[-1])} runs ends at"
         )
         return Said(
-            f"{runs} ends at {end_at:.3f}, past the demonstrations' {k.shown:g}.",
+            f"{runs} {end_at:.3f}, above the {k.shown:g} of the demonstrations.",
             {
                 "none ends there": lambda: r.policies[-1, :, 0].min() >= 0.5,
                 "past them": lambda: r.policies[-1, :, 0].mean() > k.shown,
@@ -445,11 +443,12 @@ def holds(k, r):
     distance = np.abs(r.right[:, 0] - k.shown)
     if abs(end_at - k.shown) > 0.01:
         return Said(
-            f"Imitation is at {end_at:.2f} after {STEPS} updates, on its way to the demonstrations' {k.shown:g}.",
+            f"After {STEPS} updates, imitation has a pass rate of {end_at:.2f}, on its way to the {k.shown:g} of its "
+            "demonstrations.",
             {"every update goes there": lambda: bool((np.diff(distance) < 0).all())},
         )
     return Said(
-        f"Imitation ends at {end_at:.2f}, where its demonstrations are: a ceiling, no damage.",
+        f"Imitation ends at a pass rate of {end_at:.2f}, as its demonstrations do. That is a ceiling and no damage.",
         {
             "it is there": lambda: distance[-1] < 0.015,
             "and never beyond": lambda: bool((np.diff(distance) < 1e-9).all()),
@@ -471,12 +470,15 @@ def fix(k):
 
 
 GUESS = Guess(
-    "Without a baseline each draw counts by its reward alone, 0 or 1. How many of 20 runs end mostly right?",
+    "Without a baseline, each sample is weighted by its reward alone, 0 or 1. How many of 20 runs end mostly correct?",
     ("none", "about half", "all 20"),
     Knobs(baseline="none"),
     2,
-    lambda k, r: f"{(r.right[-1] > PASSING).sum()} of {len(r.right[-1])}; their mean ends at {r.right[-1].mean():.3f}.",
-    f"Runs that end below {PASSING:g}",
+    lambda k, r: (
+        f"{(r.right[-1] > PASSING).sum()} of {len(r.right[-1])} do, and their mean pass rate ends at "
+        f"{r.right[-1].mean():.3f}."
+    ),
+    ENDS_BELOW,
 )
 DARE = "Can you make runs end on a wrong answer?"
 OPENING = Played(Knobs(baseline="none"), Knobs(baseline="none", offset=10), "opening")

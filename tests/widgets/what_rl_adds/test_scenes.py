@@ -79,7 +79,7 @@ def test_imitation_ends_as_its_demonstrations_are_and_the_checker_leads_past_the
     assert ring(marks(people), "ar")["seen"] and not ring(marks(own), "ar")["seen"]
     assert int(words(marks(own), "an0")) > 98
     for panels, sentence, _ in results.positions("what_rl_adds", "answers"):
-        right = re.match(r"Right (\d+) times", sentence)
+        right = re.match(r"Correct (\d+) times", sentence)
         assert not right or right[1] == words(marks(panels[0]), "an0")
 
 
@@ -104,8 +104,12 @@ def test_the_ring_of_the_eight_draws_claims_what_the_numbers_say():
     assert policies[-1][0] < SHOWN[0] and pushes[-1][0] > 0
     assert [ring(marks(figures.all_paid(n)[0]), "r")["seen"] for n in range(9)] == [False] * 8 + [True]
     for n in range(1, 9):
-        assert ring(marks(figures.all_paid(n)[0]), "w")["words"] == f"“{ANSWERS[arms[n - 1]]}”, paid {paid[n - 1]:.0f}"
-    assert figures.so_far(8).startswith("“Final: 12” was drawn 3 times and has 22 of 100, from 30; “12”, drawn 4 times")
+        assert ring(marks(figures.all_paid(n)[0]), "w")["words"] == (
+            f"“{ANSWERS[arms[n - 1]]}”, reward {paid[n - 1]:.0f}"
+        )
+    assert figures.so_far(8).startswith(
+        "“Final: 12” was sampled 3 times and fell from 30 to 22 of 100. “12” was sampled 4 times"
+    )
     assert [(arms == i).sum() for i in (0, 3)] == [3, 4]
 
 
@@ -117,5 +121,5 @@ def test_the_leading_picture_is_the_run_that_does_worst_and_is_ringed_where_it_b
         assert abs(int(words(drawn, "nn0")) - 100 * right) < 1
         worst = ring(drawn, "nr")
         assert worst["seen"] == (widget.broken(k, r) is not None)
-        assert (worst["words"] == "the right answer is gone") == (worst["seen"] and right < 0.02)
+        assert (worst["words"] == "the correct answer is gone") == (worst["seen"] and right < 0.02)
     assert words(marks(widget.worst(k, result(baseline="none", offset=10)), 1), "c") == "15"
