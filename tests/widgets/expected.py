@@ -162,7 +162,7 @@ BREAKS = {
         "A controller with gain 4": "the price swings",
     },
     "rloo": {"16 passes": "many passes and no ratio", "Learning rate 60": "steps that are too long"},
-    "rollout": {"Cold, τ 0.05": "one answer, eight times", "Two temperatures": "two distributions"},
+    "rollout": {"Cold, τ 0.05": "eight equal answers", "Two temperatures": "a record of a different distribution"},
     "scheduling": {
         "48 places, not refilled": "places wait for the longest",
         "Room for the longest": "room is reserved and stays empty",

@@ -30,8 +30,8 @@ CHANGE = Change(
     "which tokens a sampler may draw",
     (
         Exercise(
-            "Cut by min-p, whatever top_p is: keep the tokens that are at least a tenth as probable as the likeliest "
-            "one of their row.",
+            "Cut by min-p, whatever top_p is: keep the tokens that are at least a tenth as probable as the most "
+            "probable token of their row.",
             ((LOGP, 1.0), (ROWS, 0.5)),
             lambda logp, top_p: renormalized(logp, [row >= row.max() / 10 for row in np.exp(logp)]),
             (
@@ -46,8 +46,8 @@ CHANGE = Change(
             ((LOGP, 1.0), (ROWS, 0.5)),
             lambda logp, top_p: renormalized(logp, [row >= sorted(row)[-2] for row in np.exp(logp)]),
             (
-                "Outside is what stands third or later in the order of its row.",
-                "np.argsort(order, axis=1) is each token's place in that order, 0 for the likeliest.",
+                "A token is outside if it comes third or later in the order of its row.",
+                "np.argsort(order, axis=1) is each token's place in that order, 0 for the most probable token.",
             ),
             (SORTED, "    order = np.argsort(-logp, axis=1)\n    outside = np.argsort(order, axis=1) >= 2\n"),
         ),
@@ -61,12 +61,12 @@ def end(r):
 
 CHALLENGES = (
     Challenge(
-        "With a top-p of 0.5 or less, reach a pass rate after training of 0.8 or more.",
+        "With a top-p of 0.5 or less, reach a pass rate of 0.8 or more after training.",
         lambda k, r: bool(k.top_p <= 0.5 and end(r) >= 0.8),
         Knobs(top_p=0.5, temperature=2.0),
     ),
     Challenge(
-        "Reach a pass rate of 0.78 with at most 15 % of the groups all alike in the last ten batches.",
+        "Reach a pass rate of 0.78 with at most 15 % dead groups in the last ten batches.",
         lambda k, r: bool(end(r) >= 0.78 and late(r) <= 15),
         Knobs(temperature=2.0),
     ),

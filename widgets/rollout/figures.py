@@ -42,8 +42,8 @@ def answers_to_sums(setting, update):
     before, written = followed(setting)[0], followed(setting)[update]
     return [
         scene.scene(
-            "Eight sums, as a language model answers them",
-            "right is “Final:”, the sum, a stop; [rival] what belongs in no answer",
+            "Eight sums with the model’s answers",
+            "correct: “Final:”, the sum, a stop; [rival] tokens that belong in no answer",
             sums.view("n", "", written, ruined(written), True),
             [
                 sums.of_a_hundred("h", "100 before training", before, named=False),
@@ -82,7 +82,7 @@ OPENING = Figure(
 
 # ── the record of five answers to one sum ──
 RECORDED, SHOWN = 75, (0, 1, 2, 4, 6)  # 7 + 5, and which of its first draws
-VERDICT = dict(ok="right", wrong_answer="wrong", bad_format="no format", truncated="cut off")
+VERDICT = dict(ok="correct", wrong_answer="wrong", bad_format="no format", truncated="cut off")
 
 
 @cache
@@ -113,13 +113,13 @@ def record(quantity):
         ]
         for i, (tokens, detail, ended) in enumerate(zip(batch.tokens.tolist(), batch.details, batch.finished))
     ]
-    return [grid(rows, title="Five answers to 7 + 5, as the sampler hands them on")]
+    return [grid(rows, title="Five answers to 7 + 5, as the sampler records them")]
 
 
 SAID = {
-    "log-prob": "Log-probability when it was drawn: 0 is certain, −0.86 is 42 in a hundred.",
-    "who wrote it": "What the policy wrote gets 1 in the mask; padding, which fills the rows up, gets 0.",
-    "version": "How many updates the weights had seen when they drew the token: none yet.",
+    "log-prob": "Each token’s log-probability when it was sampled: 0 is certain, −0.86 is 42 in a hundred.",
+    "who wrote it": "The mask is 1 for tokens that the policy wrote, and 0 for padding, which fills up the rows.",
+    "version": "How many updates the weights had seen when they sampled the token: none yet.",
 }
 
 
@@ -162,7 +162,7 @@ def gap(temperature):
     wall = FIRST + longest * scene.WORD
     marks = [scene.word("eight answers to 2 + 6", (0, 0.55), "strong")]
     for i, right in enumerate(group.right):
-        marks.append(scene.word("right" if right else "wrong", (0, TOP + i + 0.66), "sum yes" if right else "sum no"))
+        marks.append(scene.word("correct" if right else "wrong", (0, TOP + i + 0.66), "sum yes" if right else "sum no"))
     rows = [[(sums.text(t), role(group, i, at)) for at, t in enumerate(each)] for i, each in enumerate(group.tokens)]
     ratio, silent = group.ratio[row][place], bool(group.removed[row][place])
     marks += [
@@ -180,8 +180,8 @@ def gap(temperature):
         "v",
         wall + 0.4,
         TOP + len(rows) + 1.2,
-        f"Read at {temperature:g}, {up} of {praised} tokens of right answers have no push, {down} of {blamed} of "
-        "wrong ones.",
+        f"Read at {temperature:g}, {up} of {praised} tokens in correct answers have no push, and {down} of {blamed} in "
+        "wrong answers.",
         *marks,
     )
     return [
@@ -190,7 +190,7 @@ def gap(temperature):
             "[above-2] pushed up, [below-2] pushed down, dotted: no push",
             view,
             [
-                after_final("d", "drawn at 1.5", group.drawn[row][place]),
+                after_final("d", "sampled at 1.5", group.drawn[row][place]),
                 after_final("m", f"read at {temperature:g}", group.read[row][place]),
             ],
         )
@@ -206,7 +206,7 @@ def after_final(key, title, logp):
         key,
         7.4,
         5.75,
-        f"{title.capitalize()}: of a hundred times, an 8 comes {sums.count(p)} times next.",
+        f"{title.capitalize()}, an 8 comes next {sums.count(p)} times in a hundred.",
         scene.word(f"8 next, {title}", (0, 0.55), "strong", key=f"{key}t"),
         scene.hundred(key, [("followed", p), ("rest", 1 - p)], (0, 0.95)),
         scene.word(sums.count(p), (5, 2.1), "count yes", key=f"{key}y"),
@@ -217,10 +217,10 @@ def after_final(key, title, logp):
 def silenced(temperature):
     (up, praised), (down, blamed) = lost(temperature)
     if temperature == HOT:
-        return "Read as it was drawn: every ratio is 1, and every token has its push."
+        return "Read at the temperature of the sampler, every ratio is 1, and every token has its push."
     return (
-        f"Read at {temperature:g}, {up} of {praised} tokens of right answers have no push left, and {down} of {blamed} "
-        "of wrong ones."
+        f"Read at {temperature:g}, {up} of {praised} tokens in correct answers have no push left, and {down} of "
+        f"{blamed} in wrong answers."
     )
 
 
@@ -250,9 +250,9 @@ def spelled():
     assert list(drawn) in spelling.spellings("HAVING")
     return [
         grid(
-            [["drawn", ids(drawn), ""], ["read", ids(spelling.encode("HAVING")), ""]],
-            title="One text, other tokens",
-            note="of a toy vocabulary",
+            [["sampled", ids(drawn), ""], ["read", ids(spelling.encode("HAVING")), ""]],
+            title="The same text in different tokens",
+            note="from a toy vocabulary",
         )
     ]
 
@@ -271,7 +271,7 @@ def four(temperature):
     return [
         panel(
             "Four tokens, one set of logits",
-            "probability to be drawn; [s8] at τ = 1",
+            "probability of being sampled; [s8] at τ = 1",
             bars(TOKENS, probabilities(1.0), "at 1", 8),
             bars(TOKENS, p, "probability", 1, text=[f"{one:.3f}" for one in p]),
             y_range=(0, 1.08),
@@ -281,7 +281,8 @@ def four(temperature):
 
 def often(temperature):
     times = np.exp(1 / temperature)
-    return f"A logit higher by 1 is drawn {'more than 500' if times > 500 else f'{times:.1f}'} times as often."
+    many = "more than 500" if times > 500 else f"{times:.1f}"
+    return f"A token whose logit is higher by 1 is sampled {many} times as often."
 
 
 # ── groups, batch by batch ──
@@ -310,11 +311,11 @@ def batch_by_batch(setting, number):
     A, right = groups_of(setting, number)
     return [
         scene.scene(
-            "A batch, and what it teaches",
-            "a check: right; [above-2] pushed up, [below-2] pushed down, [level] no push",
+            "A batch and its pushes",
+            "a check: correct; [above-2] pushed up, [below-2] pushed down, [level] no push",
             trays.view(
                 "b",
-                f"Batch {number} at {setting}: {live(setting, number)} of 16 groups hold right and wrong answers.",
+                f"Batch {number} at {setting}, with correct and wrong answers in {live(setting, number)} of 16 groups.",
                 SIXTEEN,
                 trays.sums(drawn(setting)[number].example[::GROUP]),
                 A,
@@ -328,8 +329,8 @@ def batch_by_batch(setting, number):
 
 def compared(setting, number):
     many, right = live(setting, number), groups_of(setting, number)[1]
-    words = {0: "no group holds", 1: "one group holds"}.get(many, f"{many} of 16 groups hold")
-    return f"Batch {number} at {setting}: {right.sum()} of 128 answers are right, and {words} right and wrong ones."
+    words = {0: "no group has", 1: "one group has"}.get(many, f"{many} of 16 groups have")
+    return f"Batch {number} at {setting}: {right.sum()} of 128 answers are correct, and {words} both kinds of answers."
 
 
 GROUPS = Figure(
@@ -344,7 +345,7 @@ GROUPS = Figure(
         start=1,
         ticks={i: str(number) for i, number in enumerate(BATCHES)},
         strip=Strip(
-            "Groups with right and wrong answers, of 16",
+            "Live groups, of 16",
             lambda: [[live(setting, number) / 16 for number in BATCHES] for setting in COLD],
             lambda setting, number: str(live(setting, number)),
         ),
@@ -358,9 +359,9 @@ GROUPS = Figure(
 def silent():
     return [
         panel(
-            "Groups all right or all wrong",
-            "share before training, exact, 100 prompts",
-            line(TEMPERATURES, [uniform_groups.share(at, GROUP) for at in TEMPERATURES], "all alike"),
+            "Share of dead groups",
+            "all correct or all wrong; before training, exact, 100 prompts",
+            line(TEMPERATURES, [uniform_groups.share(at, GROUP) for at in TEMPERATURES], "dead groups"),
             x="temperature τ",
             x_range=(0.04, 3.4),
             y_range=(0, 0.65),

@@ -23,7 +23,7 @@ from widgets.frame.drawing import scene, sums, trays
 from widgets.frame.drawing.marks import bars, by_update, dots, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "A tiny language model learns from its own answers to sums: what it writes, and the batch it learns from"
+TITLE = "A tiny language model that learns from its own answers to sums"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, written_sums.GROUP, 6
 COST = f"{UPDATES * GROUPS * GROUP:,} completions a run"
 DRAWN = 64  # completions of the one prompt, of which the first are shown
@@ -43,7 +43,7 @@ class Knobs:
     temperature: float = ladder("Temperature of the sampler", 1.0, TEMPERATURES, symbol="τ")
     trainer: str = choice("Temperature of the trainer", SAME, [SAME, ONE])
     top_p: float = slider("Top-p of the sampler", 1.0, low=0.1, high=1.0, step=0.05)
-    old: str = choice("Log-probs of the record", STORED, [STORED, ONCE])
+    old: str = choice("Recorded log-probs", STORED, [STORED, ONCE])
     shown: int = slider("Completions shown", 8, low=2, high=16, step=1)
     a: int = slider("First digit", 7, low=0, high=9, step=1)
     b: int = slider("Second digit", 5, low=0, high=9, step=1)
@@ -141,7 +141,7 @@ def figure(k, r):
     return [rows(r), last_batch(r), *curves(r), *prompt_tab(k, r)]
 
 
-ANSWERS, BATCH = "Eight sums, as the model answers them", "The last batch, and what it teaches"
+ANSWERS, BATCH = "Eight sums with the model’s answers", "The last batch and its pushes"
 
 
 def rows(r):
@@ -149,11 +149,11 @@ def rows(r):
     shares = [100 * float(share) for share in r.written.shares]
     return scene.scene(
         ANSWERS,
-        f"right is “Final:”, the sum, a stop; {sums.count(r.pass_rate[-1][1])} of 100 are",
+        f"correct: “Final:”, the sum, a stop; {sums.count(r.pass_rate[-1][1])} of 100 are correct",
         sums.view("n", f"after update {r.updates}", r.written, endless(r)),
         tab="Training",
         front=True,
-        data=[bars(["right", "another answer", "cut off"], shares, "of a hundred answers")],
+        data=[bars(["correct", "wrong", "cut off"], shares, "of a hundred answers")],
     )
 
 
@@ -171,7 +171,7 @@ def last_batch(r):
         trays.WHAT,
         trays.view(
             "b",
-            f"Batch {r.updates}: {r.live[-1]} of {GROUPS} groups hold right and wrong answers.",
+            f"Batch {r.updates}, with both correct and wrong answers in {r.live[-1]} of {GROUPS} groups.",
             [(f"batch {r.updates}: eight of its groups", range(8))],
             trays.sums(example),
             advantage,
@@ -180,7 +180,7 @@ def last_batch(r):
             across=GROUP,
         ),
         tab="Training",
-        data=[bars([str(i + 1) for i in range(GROUPS)], r.batch[2].sum(axis=1), "right completions of each group")],
+        data=[bars([str(i + 1) for i in range(GROUPS)], r.batch[2].sum(axis=1), "correct completions in each group")],
     )
 
 
@@ -198,8 +198,8 @@ def curves(r):
     at, pass_rate = np.array(r.pass_rate).T
     update = np.arange(1, r.updates + 1)
     yield by_update(
-        "Right completions",
-        "exact pass rate at temperature 1, all 100 prompts",
+        "Pass rate of the model",
+        "exact, at temperature 1, all 100 prompts",
         line(at, pass_rate, "pass rate"),
         line([0, UPDATES], [pass_rate[0]] * 2, "before training", 8, "reference"),
         label(UPDATES, pass_rate[0], "before training", 8, "right"),
@@ -208,8 +208,8 @@ def curves(r):
         tab="Curves",
     )
     yield by_update(
-        "Recorded less recomputed",
-        "|log-prob difference| of a token, nats",
+        "Gap between record and trainer",
+        "mean |log-prob difference| per token, nats",
         line(update, r.off, "difference"),
         line([0, UPDATES], [FAR, FAR], "small", 8, "reference"),
         label(UPDATES, FAR, f"{FAR:g}: no longer small", 8, "right"),
@@ -219,7 +219,7 @@ def curves(r):
     )
 
 
-WORDS = dict(ok="right", wrong_answer="wrong", bad_format="no format", truncated="cut off")
+WORDS = dict(ok="correct", wrong_answer="wrong", bad_format="no format", truncated="cut off")
 
 
 def record(k, r):
@@ -236,8 +236,8 @@ def record(k, r):
     for written in [*cells, *verdicts]:
         written["annotations"][0]["yanchor"] = "middle"
     return panel(
-        "Completions of the prompt",
-        "a cell a token, toned by minus its log-prob, 0 to 10 nats; at the right the verdict",
+        "Completions of one prompt",
+        "each cell is a token, toned by minus its log-prob, 0 to 10 nats; right: the verdict",
         heat(np.arange(1, T + 1), row, surprise, "nats", 0.0, 10.0),
         *cells,
         *verdicts,
@@ -254,7 +254,7 @@ def prompt_tab(k, r):
     unbiased = [attempts.pass_at_k(DRAWN, r.right, int(i)) for i in many]
     words = f"pass@1 {unbiased[0]:.2f}, pass@{k.shown} {unbiased[k.shown - 1]:.2f}"
     yield panel(
-        "One of k attempts is right",
+        "Chance that one of k attempts is correct",
         "from 64 completions; dotted: exact at top-p 1",
         line(many, unbiased, "unbiased"),
         line(many, 1 - (1 - r.p) ** many, "exact", 2, "exact"),
@@ -271,7 +271,7 @@ def damaged(r):
     return r.updates == UPDATES and r.pass_rate[-1][1] < HALF
 
 
-TWO, ALIKE, BOTH = "two distributions", "one answer, eight times", "cold samples on a wrong record"
+TWO, ALIKE, BOTH = "a record of a different distribution", "eight equal answers", "equal answers and a wrong record"
 
 
 def cause(k, r):
@@ -291,16 +291,16 @@ def readouts(k, r):
     two, alike = ("violated" if blamed in (fault, BOTH) else "" for fault in (TWO, ALIKE))
     return [
         Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass, "violated" if blamed else ""),
-        Readout("Recorded less recomputed", r.off[0], "nats", tinylm.Policy.token_logp, two),
-        Readout("No push because of it", 100 * r.removed[0], "% of tokens", surrogate.removed, two),
-        Readout("Groups all alike at last", late(r), "%", Verifier.verify, alike),
-        Readout("Draws, off temperature 1", r.apart, "nats a token", kl.divergence),
+        Readout("Gap before the first step", r.off[0], "nats", tinylm.Policy.token_logp, two),
+        Readout("Tokens clipped by the gap", 100 * r.removed[0], "%", surrogate.removed, two),
+        Readout("Dead groups at the end", late(r), "%", Verifier.verify, alike),
+        Readout("KL of samples to temperature 1", r.apart, "nats/token", kl.divergence),
     ]
 
 
 def watched(k, r):
     return Gauge(
-        f"Right after {UPDATES} updates",
+        f"Pass rate after {UPDATES} updates",
         r.pass_rate[-1][1],
         HALF,
         below=True,
@@ -309,7 +309,7 @@ def watched(k, r):
 
 
 def seen_at(k, r, cause):
-    right = f"{sums.count(r.pass_rate[-1][1])} of 100 right"
+    right = f"{sums.count(r.pass_rate[-1][1])} of 100 correct"
     return At(BATCH, None, None, trays.ALIKE) if cause == ALIKE else At(ANSWERS, None, None, right)
 
 
@@ -319,16 +319,19 @@ def broken(k, r):
     blamed, (before, final) = cause(k, r), (100 * r.pass_rate[at][1] for at in (0, -1))
     claims = {"undoing it mends": lambda: end(run, replace(k, **undone(k, blamed))).pass_rate[-1][1] >= HALF}
     if blamed == TWO:
-        why = f"Before any step the record is {r.off[0]:.2f} nats a token off, so the loss compares with another policy"
+        why = (
+            f"Before any step, the record was {r.off[0]:.2f} nats per token off, and the clip mistook that for progress"
+        )
     elif blamed == BOTH:
-        why = f"Sampled at temperature {k.temperature:g}, on a record that is {r.off[0]:.2f} nats a token off"
+        why = f"The temperature was {k.temperature:g}, and the record was {r.off[0]:.2f} nats per token off"
     elif not any(r.live):
-        why = f"Not one group of {GROUP} held a right and a wrong completion, so there was nothing to compare"
+        why = f"No group of {GROUP} ever had both correct and wrong completions, so there was nothing to compare"
         claims |= {"nothing has moved": lambda: r.pass_rate[-1][1] == r.pass_rate[0][1]}
     else:
-        why = f"In the end {late(r):.0f} % of the groups are all right or all wrong, with nothing to compare"
+        why = f"In the end, {late(r):.0f} % of the groups are all correct or all wrong"
         claims |= {"the default has fewer": lambda: late(end(run, Knobs(seed=k.seed))) < late(r) - 20}
-    return Break(Said(f"{why}: {final:.0f} % are right, {before:.0f} % before.", claims), fix(k), blamed)
+    happened = f"{final:.0f} % of the sums are correct at the end, from {before:.0f} %."
+    return Break(Said(f"{happened} {why}.", claims), fix(k), blamed)
 
 
 def undone(k, blamed):
@@ -355,16 +358,17 @@ def worse(k, r):
     if final > usual - NEAR:  # the default of this seed is no better
         return None
     return Said(
-        f"{final:.0f} % are right after {r.updates} updates, {before:.0f} % before: it learns, but less than it could.",
+        f"The model ends with {final:.0f} % of the sums correct, from {before:.0f} %. The default reaches "
+        f"{usual:.0f} %.",
         {"it learns": lambda: final > before + 10, "the default learns more": lambda: usual > final + 1},
     )
 
 
 def holds(k, r):
     final, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
-    ends = f"{final:.0f} % are right after {r.updates} updates, {before:.0f} % before"
+    ends = f"After {r.updates} updates {final:.0f} % of the sums are correct, from {before:.0f} %"
     return Said(
-        f"{ends}; before the first step record and trainer are {r.off[0]:.2g} nats a token apart.",
+        f"{ends}. Before the first step, record and trainer differed by {r.off[0]:.2g} nats per token.",
         {
             "it learns": lambda: r.updates < UPDATES or final > before + 30,
             "they are apart only where two distributions were set": lambda: (
@@ -375,11 +379,11 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "At a temperature of 1.5, how many are right after 60 updates?",
+    "If both programs use a temperature of 1.5, what is the pass rate after 60 updates?",
     ("0.33, as before training", "about 0.6", "0.83, as at 1"),
     Knobs(temperature=1.5),
     2,
-    lambda k, r: f"{r.pass_rate[-1][1]:.2f}: as at 1, as long as the trainer computes at 1.5 too.",
+    lambda k, r: f"It is {r.pass_rate[-1][1]:.2f}, as at 1, because the trainer computes at 1.5, too.",
 )
 DARE = "Can you make the model answer worse than before training?"
 

@@ -89,7 +89,9 @@ def test_of_the_group_that_is_shown_the_praise_and_the_blame_lost_are_as_of_the_
     assert (up, praised, down, blamed) == (2, 6, 3, 21)
     assert abs(up - 0.32 * praised) <= 1 and abs(down - 0.198 * blamed) <= 1.2
     assert figures.lost(1.5) == [(0, 6), (0, 21)]
-    assert figures.silenced(1.0).startswith("Read at 1, 2 of 6 tokens of right answers have no push left, and 3 of 21")
+    assert figures.silenced(1.0).startswith(
+        "Read at 1, 2 of 6 tokens in correct answers have no push left, and 3 of 21"
+    )
 
 
 def test_the_ring_of_the_group_says_the_ratio_of_the_digit_that_makes_the_answer_right():
