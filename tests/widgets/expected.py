@@ -138,9 +138,9 @@ BREAKS = {
         "Rewards near 10": "a constant outside the rewards",
     },
     "reward_and_reference": {
-        "Leaky, β of R1": "the hack pays for itself",
-        "Reference is no copy": "the reference is no copy",
-        "Hack paid less, no price": "training meets the hack first",
+        "Leaky, β of R1": "a hack that pays for itself",
+        "Reference is no copy": "a reference that is no copy",
+        "Hack paid less, no price": "training that meets the hack first",
     },
     "reward_models": {
         "Labelers pay for length": "labelers who pay for length",

@@ -16,6 +16,7 @@ from widgets.frame.drawing.written import signed
 NAMES = ("1", "2", "3", "stop")
 UPDATES, CHARGE = 100, 0.1  # a nat
 HACK, SHARE = 1.5, 0.15
+PENALTY = "minus the penalty"
 
 
 # ── the batch ──
@@ -34,33 +35,31 @@ def gone(quantity):
         "at the start": lambda at: (signed(logp(False)[at]), float(np.exp(logp(False)[at]))),
         "now": lambda at: (signed(logp(True)[at]), float(np.exp(logp(True)[at]))),
         "log-ratio": lambda at: (signed(ratio[at]), tone(ratio[at])),
-        "minus the price": lambda at: (signed(-CHARGE * ratio[at]), tone(-ratio[at])),
+        PENALTY: lambda at: (signed(-CHARGE * ratio[at]), tone(-ratio[at])),
     }[quantity]
     sums = ratio.sum(axis=1)
     right = [f"{reward:.0f}" for reward in running_batch.RIGHT]
     net = running_batch.RIGHT - CHARGE * sums
     words = {
         "log-ratio": lambda i: f"sum {signed(sums[i])} · reward {right[i]}",
-        "minus the price": lambda i: (
-            f"{right[i]} {'−' if sums[i] > 0 else '+'} {abs(CHARGE * sums[i]):.2f} = {net[i]:.2f}"
-        ),
+        PENALTY: lambda i: f"{right[i]} {'−' if sums[i] > 0 else '+'} {abs(CHARGE * sums[i]):.2f} = {net[i]:.2f}",
     }.get(quantity, lambda i: f"reward {right[i]}")
     rows = [
         [
-            ("wrong", "right")[int(running_batch.RIGHT[i])],
+            ("wrong", "correct")[int(running_batch.RIGHT[i])],
             [cell(NAMES[token], *text_and_tone((i, t))) for t, token in enumerate(row)],
             words(i),
         ]
         for i, row in enumerate(running_batch.ROWS)
     ]
-    return [grid(rows, diverging=quantity in ("log-ratio", "minus the price"))]
+    return [grid(rows, diverging=quantity in ("log-ratio", PENALTY))]
 
 
 SAID = {
-    "at the start": "Log-probability of each token when the reference drew it.",
+    "at the start": "Log-probability of each token under the reference, when it was sampled.",
     "now": f"Log-probability of the same token after {UPDATES} updates.",
-    "log-ratio": "Now less then: above 0 the token has become likelier, below 0 rarer.",
-    "minus the price": "Reward less 0.1 for each nat: a wrong row is paid for having become rare.",
+    "log-ratio": "Now minus then: above 0 the token has become more likely, below 0 less likely.",
+    PENALTY: "Reward minus 0.1 for each nat: a wrong row earns something for having become rare.",
 }
 
 # ── the best policy at each price ──
@@ -82,8 +81,8 @@ def prices(price):
     _, paid_here, gold_here = best(price)
     return [
         panel(
-            "The best policy at each price",
-            "mean reward, exact",
+            "Reward of the best policy",
+            "mean, exact",
             line(FINE, paid, "paid", 2),
             line(FINE, gold, "true", 1),
             line([0.02, 20], [REF @ hacking.GOLD] * 2, "true, before", 8, "reference"),
@@ -92,14 +91,14 @@ def prices(price):
             label(0.05, 1.52, "paid", 2, "center"),
             label(0.42, 0.42, "true", 1, "right"),
             label(20, 0.06, "true, before", 8, "right"),
-            x="price of a nat β",
+            x="KL coefficient β",
             x_range=(0.02, 20),
             y_range=(0, 1.75),
             log="x",
             ticks=dict(tickvals=[0.02, 0.1, 1, 10], ticktext=["0.02", "0.1", "1", "10"]),
         ),
         panel(
-            "What it answers to 7 + 5",
+            "Its answers to 7 + 5",
             "probability; [s8] the reference",
             bars(FIVE, REF, "reference", 8),
             bars(FIVE, hacking.optimum(REF, hacking.proxy(HACK), price), "best policy", 1),
@@ -111,7 +110,8 @@ def prices(price):
 def told(price):
     kl, paid, gold = best(price)
     return (
-        f"At β = {price:g} it is paid {paid:.2f}, is right {gold:.3f} of the time and {kl:.2f} nats from the reference."
+        f"At β = {price:g} the best policy is paid {paid:.2f}, has a true reward of {gold:.3f} and is {kl:.2f} nats "
+        "from the reference."
     )
 
 
@@ -125,8 +125,8 @@ def tag(share):
     nats = hacking.nats_to_reach(share)
     return [
         panel(
-            "What a set of answers costs",
-            "nats, by its share of the reference",
+            "Cost of a set of answers",
+            "nats, by its share under the reference",
             line(SPAN, hacking.nats_to_reach(SPAN), "−ln q"),
             dots([share], [nats], "here"),
             x="share q",
@@ -136,10 +136,10 @@ def tag(share):
             ticks=TICKS,
         ),
         panel(
-            "The same, whatever it is paid",
-            "nats, by its pay",
+            "Cost by the reward of the set",
+            "nats, the same for every reward",
             line(PAYS, np.full(len(PAYS), nats), "−ln q"),
-            x="pay of each",
+            x="reward of each",
             x_range=(0.1, 100),
             y_range=(0, 15),
             log="x",
@@ -150,7 +150,7 @@ def tag(share):
 
 def cost(share):
     nats = hacking.nats_to_reach(share)
-    return f"{nats:.2f} nats: at β = 0.1 going there is worth it if the mean pay rises by {0.1 * nats:.2f} or more."
+    return f"{nats:.2f} nats: at β = 0.1, moving there pays off if the mean reward rises by {0.1 * nats:.2f} or more."
 
 
 FIGURES = {
@@ -160,7 +160,7 @@ FIGURES = {
     "prices": Figure(
         prices,
         hacking.frontier,
-        Handle("Price of a nat", PRICES, start=PRICES.index(0.75), words=tuple(f"{p:g}" for p in PRICES), symbol="β"),
+        Handle("KL coefficient", PRICES, start=PRICES.index(0.75), words=tuple(f"{p:g}" for p in PRICES), symbol="β"),
         told,
     ),
     "tag": Figure(

@@ -14,7 +14,7 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import bars, both, by_update, dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "A model trained at a price on distance, and the best policy at that price"
+TITLE = "A model trained with a KL penalty, and the best policy for that penalty"
 COST = "12,800 completions a run"
 UPDATES, EVERY = 100, 8
 PRICES = np.geomspace(20, 0.02, 70)
@@ -24,17 +24,20 @@ OWN = hacking.SHARES[-1]  # of the hack in the demonstrations of the trained mod
 LOST = 0.5  # a model that keeps less than this share of its true reward is broken
 
 
+TRAINED = "A tiny model trained with this penalty"
+
+
 @dataclass(frozen=True)
 class Knobs:
     beta: float = ladder(
-        "Price of a nat",
+        "KL coefficient",
         1.0,
         [0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1.0, 2.0, 5.0, 20.0],
         symbol="β",
     )
-    hack: float = slider("Pay of the hack", 1.5, low=0.0, high=3.0, step=0.1, symbol="h")
-    mass: float = ladder("Share of the hack, formula only", 0.15, [0.001, 0.01, 0.05, 0.15, 0.3, 0.5], symbol="q")
-    source: str = choice("Reward", "reward model", ["verifier", "reward model"])
+    hack: float = slider("Reward of the hack", 1.5, low=0.0, high=3.0, step=0.1, symbol="h")
+    mass: float = ladder("Share of hack (formula only)", 0.15, [0.001, 0.01, 0.05, 0.15, 0.3, 0.5], symbol="q")
+    source: str = choice("Judge", "reward model", ["verifier", "reward model"])
     reference: str = choice("Reference", COPY, [COPY, ALIAS])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -102,8 +105,8 @@ def price_tab(k, r):
             label(at, 0.91 * top, "dashed: paid", 2),
         ]
     yield panel(
-        "Mean reward of the best policy at each price",
-        "exact; ring: the price in force; no price at the right end",
+        "Mean reward of the best policy",
+        "exact; ring: the current β; right end: no penalty",
         *curves,
         label(at, 0.8 * top, "solid: true", 1),
         line([0, right], [floor, floor], "true, before", 8, "reference"),
@@ -113,25 +116,25 @@ def price_tab(k, r):
         x="KL from the reference, nats",
         x_range=(0, right),
         y_range=(0, top),
-        tab="The price",
+        tab="Best policy",
     )
     yield panel(
-        "What that policy answers",
-        "probability, exact, of 7 + 5 =; the hack: hmm …",
+        "Answers of the best policy to 7 + 5",
+        "probability, exact; the hack: hmm …",
         bars(NAMES, r.ref, "reference", 2),
         bars(NAMES, r.policy, "best policy", 1),
-        label(2, 1.18, "at the left: the reference", 2, "center"),
-        label(2, 1.06, "at the right: the best policy", 1, "center"),
+        label(2, 1.18, "left: the reference", 2, "center"),
+        label(2, 1.06, "right: the best policy", 1, "center"),
         y_range=(0, 1.3),
-        tab="The price",
+        tab="Best policy",
     )
 
 
 def training_tab(k, r):
     update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
     yield by_update(
-        "A tiny model trained at this price",
-        f"mean reward; true: 100 sums; paid: 128 completions; hack at first {OWN:g}",
+        TRAINED,
+        f"true: mean of 100 sums; paid: mean of 128 completions; hack at first {OWN:g}",
         line(update, [p.gold for p in r.points], "true", 1),
         line(update, [p.proxy for p in r.points], "paid", 2),
         line([0, UPDATES], [start, start], "start", 8, "reference"),
@@ -146,8 +149,8 @@ def training_tab(k, r):
     )
     logged = [line(update, [p.kl_logged for p in r.points], "in the log", 2)] if k.beta > 0 else []
     yield by_update(
-        "How far it has gone",
-        "nats a completion, mean of 128",
+        "KL of the model from its start",
+        "nats per completion, mean of 128",
         line(update, [p.kl for p in r.points], "from the start", 1),
         *logged,
         label(2, 7.3, "solid: from the start", 1),
@@ -164,10 +167,10 @@ def readouts(k, r):
     logged = none_left(last.kl_logged) if k.beta > 0 else "none"
     return [
         Readout("True reward of the trained model", none_left(last.gold), "", kl_anchor.train, bad),
-        Readout("KL in its log, nats", logged, "", kl_anchor.nats, bad if no_copy(k, r) else ""),
+        Readout("KL in the log of the run, nats", logged, "", kl_anchor.nats, bad if no_copy(k, r) else ""),
         Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier),
-        Readout("Its paid reward", r.paid, "", hacking.frontier),
-        Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
+        Readout("Paid reward of the best policy", r.paid, "", hacking.frontier),
+        Readout("KL of the best policy", r.kl, "nats", hacking.distance),
     ]
 
 
@@ -178,7 +181,7 @@ def none_left(x):
 
 def watched(k, r):
     return Gauge(
-        "True reward, end over start",
+        "True reward at the end over the start",
         none_left(r.points[-1].gold / r.points[0].gold),
         LOST,
         "×",
@@ -198,14 +201,14 @@ def no_copy(k, r):
 
 
 def seen_at(k, r, cause):
-    return At("A tiny model trained at this price", None, None, "true reward fell to {y:.2f}", "true")
+    return At(TRAINED, None, None, "true reward fell to {y:.2f}", "true")
 
 
 def broken(k, r):
     if not damaged(r):
         return None
     last, start, ref = r.points[-1], r.points[0], hacking.reference(OWN)
-    fell = f"true reward fell from {start.gold:.3f} to {last.gold:.3f}"
+    fell = f"The true reward fell from {start.gold:.3f} to {last.gold:.3f}."
     best = hacking.optimum(ref, hacking.proxy(pay(k)), price(k)) @ hacking.GOLD
     if no_copy(k, r):
         far = max(p.kl for p in r.points)
@@ -214,12 +217,12 @@ def broken(k, r):
             "a copy mends it": lambda: not damaged(end(run, replace(k, reference=COPY))),
         }
         why = (
-            "The penalty compares the policy with itself: the log says 0.000 nats, the model is "
-            f"{far:.2f} from its start, and {fell}."
+            f"{fell} The penalty compares the policy with itself, so the log says 0.000 nats at a distance of "
+            f"{far:.2f} nats."
         )
-        cause = "the reference is no copy"
+        cause = "a reference that is no copy"
     elif best < ref @ hacking.GOLD:
-        at = f"β = {k.beta:g}, and no copy," if k.reference == ALIAS and k.beta > 0 else f"β = {k.beta:g}"
+        at = f"β = {k.beta:g} without a copy" if k.reference == ALIAS and k.beta > 0 else f"β = {k.beta:g}"
         claims = {
             "the best policy is worse than the start": lambda: best < start.gold,
             "the price is lower than the pay": lambda: hacking.nats_to_reach(OWN) * price(k) < pay(k),
@@ -227,10 +230,10 @@ def broken(k, r):
             "it is paid for what is not right": lambda: last.proxy > last.gold + 0.2,
         }
         why = (
-            f"At {at} going to the hack costs {hacking.nats_to_reach(OWN):.2f} nats and pays for itself: "
-            f"paid {last.proxy:.2f}, and {fell}."
+            f"{fell} At {at}, reaching the hack costs {hacking.nats_to_reach(OWN):.2f} nats and earns more: the mean "
+            f"reward is {last.proxy:.2f}."
         )
-        cause = "the hack pays for itself"
+        cause = "a hack that pays for itself"
     else:
         claims = {
             "the best policy is better than the start": lambda: best > start.gold,
@@ -238,10 +241,10 @@ def broken(k, r):
             "without its pay nothing falls": lambda: not damaged(end(run, replace(k, source="verifier"))),
         }
         why = (
-            f"The best policy at β = {k.beta:g} would be right {100 * best:.0f} % of the time, but training found the "
-            f"hack first: {fell}."
+            f"{fell} The best policy at β = {k.beta:g} would be correct {100 * best:.0f} % of the time, but training "
+            "found the hack first."
         )
-        cause = "training meets the hack first"
+        cause = "training that meets the hack first"
     return Break(Said(why, claims), fix(k), cause)
 
 
@@ -264,8 +267,8 @@ def worse(k, r):
     if last.gold >= start.gold:
         return None
     return Said(
-        f"True reward went from {start.gold:.3f} to {last.gold:.3f} while {last.proxy:.2f} is paid: below its "
-        "start, not lost.",
+        f"The true reward fell from {start.gold:.3f} to {last.gold:.3f}, but not below half, while the model is paid "
+        f"{last.proxy:.2f}.",
         {"not lost": lambda: last.update < UPDATES or last.gold >= start.gold / 2},
     )
 
@@ -273,7 +276,8 @@ def worse(k, r):
 def holds(k, r):
     start, last = r.points[0], r.points[-1]
     return Said(
-        f"True reward went from {start.gold:.3f} to {last.gold:.3f}, {last.kl:.2f} nats from where the model started.",
+        f"The true reward rose from {start.gold:.3f} to {last.gold:.3f}, and the model ends {last.kl:.2f} nats from "
+        "its start.",
         {
             "it has not fallen": lambda: r.points[-1].gold >= r.points[0].gold,
             "it was there at the start": lambda: r.points[0].kl < 0.005,
@@ -282,11 +286,13 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Now a sound verifier pays, 1 for right and 0 for wrong. At which price does the model end right most often?",
-    ("at none", "at 0.3 a nat", "at 1 a nat"),
+    "Now a sound verifier gives 1 for correct and 0 for wrong. Which KL coefficient gives the highest pass rate?",
+    ("none at all", "0.3", "1"),
     Knobs(beta=0.0, source="verifier"),
     0,
-    lambda k, r: f"Without a price it ends right {r.points[-1].gold:.2f} of the time: here every nat charged is lost.",
+    lambda k, r: (
+        f"Without a penalty it ends at {r.points[-1].gold:.2f}, because every nat charged costs learning here."
+    ),
 )
 
 
@@ -294,13 +300,13 @@ TWO_RUNS = "KL coefficient 1", "KL coefficient 0.001"
 
 
 def opening(plain, other):
-    """What was meant, and what is paid, of both settings."""
+    """The true reward and the paid reward of both runs."""
     update = [p.update for p in plain.points]
     right = [[100 * p.gold for p in r.points] for r in (plain, other)]
     paid = [[p.proxy for p in r.points] for r in (plain, other)]
     yield by_update(
-        "Right answers of a language model",
-        "of 100 sums, on average, over 100 updates",
+        "Correct answers of a language model",
+        "of 100 sums, mean, over 100 updates",
         *both(TWO_RUNS, update, *right),
         dots([0], right[1][:1], "the same start", 1),
         label(UPDATES, right[0][-1] + 3, TWO_RUNS[0], 8, "right"),
@@ -309,8 +315,8 @@ def opening(plain, other):
         y_range=(0, 104),
     )
     yield by_update(
-        "What they are paid",
-        "mean of 128 completions; a right answer earns 1",
+        "Mean reward of the two runs",
+        "128 completions; a correct answer earns 1",
         *both(TWO_RUNS, update, *paid),
         label(UPDATES, min(paid[0][-4:]) - 0.03, TWO_RUNS[0], 8, "right", below=True),
         label(UPDATES, 1.56, TWO_RUNS[1], 1, "right"),
