@@ -53,9 +53,9 @@ BREAKS = {
         "One prompt a batch": "one long completion fills the batch",
     },
     "entropy": {
-        "No bonus": "certain too soon",
-        "Bonus of 0.5": "paid for noise",
-        "Bonus and a price of 0.5": "tied to the start",
+        "No bonus": "certainty that comes too early",
+        "Bonus of 0.5": "a bonus that pays for noise",
+        "Bonus and KL penalty of 0.5": "a penalty that holds the start",
         "Prize one in 500": "too few updates for the prize",
     },
     "forces": {

@@ -35,13 +35,13 @@ CHANGE = Change(
     "the bonus",
     (
         Exercise(
-            "Let the bonus act only where the entropy is below 1 nat, as adaptive bonuses do: then it stops paying "
-            "where there is enough. Try it at a bonus of 0.5.",
+            "Let the bonus act only where the entropy is below 1 nat, as adaptive bonuses do. It then stops paying "
+            "where entropy is high enough. Try it at a bonus of 0.5.",
             ((SURE,), (UNSURE,), (BOTH,)),
             below_a_nat,
             (
                 "entropy(pi)[..., None] < 1 is true or false for each policy.",
-                "A product with True keeps a number, and one with False makes it 0.",
+                "Multiplying by True keeps a number, and multiplying by False makes it 0.",
             ),
             (
                 "    return -pi * (np.log(pi + TINY) + entropy(pi)[..., None])",
@@ -49,8 +49,8 @@ CHANGE = Change(
             ),
         ),
         Exercise(
-            "The push fades with a way's probability. Return one that does not: 1 over the number of ways, less the "
-            "probability of each, the slope toward the level policy. Try it at a bonus of 0.05.",
+            "The push fades with a way's probability. Return a push that does not fade: 1 divided by the number of "
+            "ways, minus the probability of each way. It points toward equal probabilities. Try it at a bonus of 0.05.",
             ((SURE,), (BOTH,)),
             toward_level,
             ("pi.shape[-1] is the number of ways.", "One line is enough: 1 / pi.shape[-1] - pi"),
@@ -61,12 +61,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "The prize is one draw in 500: let 20 of 24 runs find it, and 80 of 100 draws be right.",
+        "The prize is one sample in 500. Let 20 of 24 runs find it, with 80 of 100 answers correct.",
         lambda k, r: done(r) and k.odds == 500 and many_found(r) >= 20 and final(r) >= 0.8,
         Knobs(alpha=0.2, odds=500),
     ),
     Challenge(
-        "The prize is one draw in 200, the bonus at most 0.05: let 20 of 24 runs find it.",
+        "The prize is one sample in 200, and the bonus is at most 0.05. Let 20 of 24 runs find it.",
         lambda k, r: done(r) and k.odds == 200 and k.alpha <= 0.05 and many_found(r) >= 20,
         Knobs(alpha=0.05, optimizer="AdamW"),
     ),

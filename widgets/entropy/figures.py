@@ -34,7 +34,7 @@ NAMED = (
     ("common answer", "against", 10),
     ("48 wrong answers", "", 16.2),
 )
-WHAT = "[against] a common answer, right half the time; [followed] a rare one, always right; [rest] 48 others, never"
+WHAT = "[against] a common answer, correct half of the time; [followed] a rare one, always; [rest] 48 others, never"
 
 
 def frame(setting, moment):
@@ -51,7 +51,7 @@ def opening(setting, moment):
     never_drawn = bool(pi[:, PRIZE].max() < GONE)
     return [
         scene.scene(
-            "Eight runs, and a hundred draws of each",
+            "A hundred answers from each of eight runs",
             WHAT,
             runs.view(
                 "o",
@@ -130,7 +130,7 @@ def pushed(update):
     pushes = ", ".join(f"{name} {signed(push, 4)}" for name, _, push in rows)
     return [
         scene.scene(
-            "What a bonus pushes",
+            "How hard a bonus pushes each way",
             "slope of the entropy; to the left: down, to the right: up",
             scene.view("p", FAR, 5.0, f"Pushes: {pushes}.", *marks),
         )
@@ -145,7 +145,7 @@ def share_of_push(update):
 
 def pushed_said(update):
     slope, pi = entropy.bonus(middle(update)), middle(update)
-    return f"Where the prize is {runs.one_in(pi[PRIZE])} draws, the bonus pushes it by {slope[PRIZE]:.2g}."
+    return f"The prize has a probability of {runs.one_in(pi[PRIZE])}, and the bonus pushes it by {slope[PRIZE]:.2g}."
 
 
 # ── coins ──
@@ -175,12 +175,12 @@ def flipped(eps_low):
     ]
     return [
         scene.scene(
-            "Eight runs, twenty ways, each paid by the flip of a coin",
+            "Eight runs with twenty ways, rewarded by a coin flip",
             f"[against] the likeliest way after {COIN_UPDATES} updates; [rest] the other nineteen",
             runs.view(
                 "c",
-                f"The likeliest ways are drawn {', '.join(many(one) for one in pi)} times of 100.",
-                "below each: its likeliest way, and how often of 100 it is drawn",
+                f"The likeliest ways are sampled {', '.join(many(one) for one in pi)} times in 100.",
+                "below each: its likeliest way, and how often in 100 it is sampled",
                 likeliest,
                 SHOWN - 1 if certain.mean() > 0.5 else None,
                 "certain, and nothing was learned",
@@ -195,7 +195,7 @@ def many(pi):
 
 def coins_said(eps_low):
     ways = rare_prize.ways_left(coins(eps_low))
-    return f"A lower bound of {eps_low:g} leaves a run as undecided as {ways:.1f} equal ways, of twenty."
+    return f"With a lower clip range of {eps_low:g}, a run still chooses between {ways:.1f} of its twenty ways."
 
 
 # ── a hundred sums ──
@@ -203,7 +203,7 @@ RUNS = {
     "clip 0.2": (0.2, 0.0, 0.0),
     "no clip": (lost_prompts.WIDE, 0.0, 0.0),
     "bonus": (lost_prompts.WIDE, 0.0, 0.1),
-    "price": (lost_prompts.WIDE, 0.1, 0.0),
+    "KL penalty": (lost_prompts.WIDE, 0.1, 0.0),
 }
 
 
@@ -217,15 +217,15 @@ def sums(name):
     lost = np.flatnonzero(lost_prompts.lost(right))
     return [
         scene.scene(
-            "A hundred sums, by how often each is answered rightly",
-            "[above-4] nearly always; [below-3] less than one time in a hundred",
+            "How often each of a hundred sums is answered correctly",
+            "[above-4] nearly always; [below-3] less than once in a hundred samples",
             sum_table.view(
                 "s",
-                f"{len(lost)} of 100 sums are answered rightly less than one time in a hundred.",
+                f"{len(lost)} of 100 sums are answered correctly less than once in a hundred samples.",
                 right,
                 lost_prompts.LOST,
                 int(lost[-1]) if len(lost) else None,
-                "64 draws, none of them right" if len(lost) and right[lost[-1]] < 0.001 else "hardly ever right",
+                "64 samples, none correct" if len(lost) and right[lost[-1]] < 0.001 else "hardly ever correct",
             ),
         )
     ]
@@ -235,8 +235,8 @@ def sums_said(name):
     right = chances(name)
     lost = int(lost_prompts.lost(right).sum())
     return (
-        f"Right {100 * right.mean():.0f} times in 100; with 64 draws a sum is solved in "
-        f"{100 * lost_prompts.pass_at(right, 64):.0f} of 100 cases. Lost: {lost or 'none'}."
+        f"Pass@1 is {100 * right.mean():.0f} of 100, and pass@64 is "
+        f"{100 * lost_prompts.pass_at(right, 64):.0f} of 100. Lost sums: {lost or 'none'}."
     )
 
 
@@ -245,11 +245,13 @@ FIGURES = {
     "push": Figure(
         pushed,
         entropy.bonus,
-        Handle("The other run, after", WHENS, start=0, words=("0", "5", "20", "60 updates")),
+        Handle("Run without bonus, after", WHENS, start=0, words=("0", "5", "20", "60 updates")),
         pushed_said,
     ),
     "coins": Figure(
-        flipped, rare_prize.run, Handle("Clip below, ε", LOWER, start=2, words=("0.1", "0.2", "1, off")), coins_said
+        flipped, rare_prize.run, Handle("Lower clip range", LOWER, start=2, words=("0.1", "0.2", "1, off")), coins_said
     ),
-    "sums": Figure(sums, lost_prompts.trained, Handle("With", tuple(RUNS), start=1, words=tuple(RUNS)), sums_said),
+    "sums": Figure(
+        sums, lost_prompts.trained, Handle("Trained with", tuple(RUNS), start=1, words=tuple(RUNS)), sums_said
+    ),
 }

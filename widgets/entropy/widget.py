@@ -1,6 +1,6 @@
-"""Twenty-four runs with one prompt: whether they find the rare way to answer that is always right before they are
-certain of the common one that is right half the time. What is paid for entropy, what leaving the start costs, the clip
-and the optimizer decide.
+"""Twenty-four runs with one prompt: whether they find the rare way to answer, which is always correct, before they are
+certain of the common way, which is correct half of the time. The entropy bonus, the KL penalty, the clip and the
+optimizer decide.
 """
 
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ from widgets.frame.drawing import runs, scene
 from widgets.frame.drawing.marks import by_update, each_run, label, line, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "Twenty-four runs, one prompt: do they find the rare way that is always right?"
+TITLE = "Which of 24 runs find the rare way to answer that is always correct"
 EVERY = 3  # updates between two pictures
 SHOWN, PICTURED = 8, 4  # runs that are drawn thin, and of these the ones in the picture
-COST = f"{RUNS} runs of {UPDATES} updates, 64 draws each"
+COST = f"{RUNS} runs of {UPDATES} updates, 64 answers per update"
 LOW = 0.55  # right at the end: below, no more than the common way alone, and a twentieth
 USUAL, SHORT = 0.945, 0.88  # what the default ends with, mean of twenty seeds, and less than any of them
 COIN_UPDATES, COIN_RATES = 150, dict(SGD=4.0, AdamW=0.1)
@@ -33,11 +33,11 @@ COIN_UPDATES, COIN_RATES = 150, dict(SGD=4.0, AdamW=0.1)
 
 @dataclass(frozen=True)
 class Knobs:
-    alpha: float = ladder("Bonus for entropy", 0.1, [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5], symbol="α")
-    odds: int = ladder("The prize is one draw in", 200, [50, 200, 500])
-    beta: float = ladder("Price of leaving the start", 0.0, [0.0, 0.05, 0.1, 0.2, 0.5], symbol="β")
-    eps_low: float = ladder("Clip below", 0.2, [0.1, 0.2, 1.0], symbol="ε_low")
-    eps_high: float = ladder("Clip above", 0.2, [0.1, 0.2, 0.28, 0.5, 5.0], symbol="ε_high")
+    alpha: float = ladder("Entropy bonus", 0.1, [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5], symbol="α")
+    odds: int = ladder("Prize: one sample in", 200, [50, 200, 500])
+    beta: float = ladder("KL coefficient", 0.0, [0.0, 0.05, 0.1, 0.2, 0.5], symbol="β")
+    eps_low: float = ladder("Lower clip range", 0.2, [0.1, 0.2, 1.0], symbol="ε_low")
+    eps_high: float = ladder("Upper clip range", 0.2, [0.1, 0.2, 0.28, 0.5, 5.0], symbol="ε_high")
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -48,7 +48,7 @@ PRESETS = {
     "Bonus of 0.1": Knobs(),
     "No bonus": Knobs(alpha=0.0),
     "Bonus of 0.5": Knobs(alpha=0.5),
-    "Bonus and a price of 0.5": Knobs(beta=0.5),
+    "Bonus and KL penalty of 0.5": Knobs(beta=0.5),
     "Prize one in 500": Knobs(odds=500),
     "No bonus, AdamW": Knobs(alpha=0.0, optimizer="AdamW"),
 }
@@ -123,8 +123,8 @@ def final(r):
 
 
 # ── the pictures ──
-THE_RUNS = "Four of the 24 runs, a hundred draws each"
-WHAT = "[against] common, right half the time; [followed] the prize, always; [rest] 48 others, never"
+THE_RUNS = "Four of the 24 runs, a hundred answers each"
+WHAT = "[against] common way, correct half of the time; [followed] the prize, always; [rest] 48 others, never"
 
 
 def figure(k, r):
@@ -134,8 +134,8 @@ def figure(k, r):
     return [
         board(k, r),
         by_update(
-            "Right answers",
-            "of all draws, mean of 24 runs; thin: eight of them",
+            "Correct answers",
+            "share of answers, mean of 24 runs; thin: eight runs",
             each_run(x, np.array([frame.right[:SHOWN] for frame in r.frames]).T),
             line(x, r.right, "all runs", 1),
             threshold(LOW, "broken below this", 0.0),
@@ -145,22 +145,22 @@ def figure(k, r):
         ),
         by_update(
             "Entropy",
-            "nats, mean of 24 runs; thin: eight of them",
+            "nats, mean of 24 runs; thin: eight runs",
             each_run(x, nats[:, :SHOWN].T),
             line(x, nats.mean(axis=1), "all runs", 1),
-            line([0, UPDATES], [np.log(50)] * 2, "50 ways alike", 8, "reference"),
-            label(UPDATES, np.log(50) - 0.05, "50 ways alike", 8, "right", below=True),
+            line([0, UPDATES], [np.log(50)] * 2, "50 equal ways", 8, "reference"),
+            label(UPDATES, np.log(50) - 0.05, "50 equal ways", 8, "right", below=True),
             updates=UPDATES,
             y_range=(0, 4.2),
             tab="Entropy",
         ),
         by_update(
-            "Chance of the prize",
-            "logarithmic, middle of 24 runs; thin: eight of them",
+            "Probability of the prize",
+            "logarithmic, median of 24 runs; thin: eight runs",
             each_run(x, chance[:, :SHOWN].T),
-            line(x, np.median(chance, axis=1), "middle run", 1),
+            line(x, np.median(chance, axis=1), "median run", 1),
             line([0, UPDATES], [1 / 64] * 2, "once in a batch", 8, "reference"),
-            label(UPDATES, 1 / 64, "drawn once in a batch", 8, "right"),
+            label(UPDATES, 1 / 64, "once in a batch", 8, "right"),
             updates=UPDATES,
             y_range=(1e-7, 2),
             log="y",
@@ -174,12 +174,12 @@ def coin_panel(k, r):
     nats = np.full((RUNS, 1), np.log(rare_prize.COINS)) if r.coins is None else r.coins
     x = np.arange(nats.shape[1])
     return by_update(
-        "Entropy when coins are paid",
-        f"nats, 20 ways, nothing to learn, no bonus; 24 runs, {k.optimizer} at {COIN_RATES[k.optimizer]:g}",
+        "Entropy when a coin flip rewards each answer",
+        f"nats; 20 ways, nothing to learn, no bonus; 24 runs, {k.optimizer} at {COIN_RATES[k.optimizer]:g}",
         each_run(x[::5], nats[:SHOWN, ::5]),
         line(x, nats.mean(axis=0), "all runs", 1),
-        line([0, COIN_UPDATES], [np.log(rare_prize.COINS)] * 2, "20 ways alike", 8, "reference"),
-        label(COIN_UPDATES, np.log(rare_prize.COINS), "20 ways alike", 8, "right"),
+        line([0, COIN_UPDATES], [np.log(rare_prize.COINS)] * 2, "20 equal ways", 8, "reference"),
+        label(COIN_UPDATES, np.log(rare_prize.COINS), "20 equal ways", 8, "right"),
         updates=COIN_UPDATES,
         y_range=(0, 3.5),
         tab="Coins",
@@ -193,17 +193,17 @@ def board(k, r):
         WHAT,
         runs.view(
             "b",
-            f"After update {r.updates} the prize is drawn "
+            f"Samples of the prize in four runs after update {r.updates}: "
             + ", ".join(runs.one_in(one[PRIZE]) for one in pi)
-            + " times in four runs.",
-            "below each: how often the prize is drawn",
+            + ".",
+            "below each: how often the prize is sampled",
             [runs.Run(shares(one), runs.one_in(one[PRIZE])) for one in pi],
             worst(r, break_.cause) if break_ else None,
             seen(r, break_.cause) if break_ else "",
         ),
         tab="The runs",
         front=True,
-        data=[line(np.arange(1, PICTURED + 1), pi[:, PRIZE], "chance of the prize, by run")],
+        data=[line(np.arange(1, PICTURED + 1), pi[:, PRIZE], "probability of the prize, by run")],
     )
 
 
@@ -217,10 +217,10 @@ def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
         Readout("Runs that found the prize", many_found(r), "of 24", rare_prize.found),
-        Readout("Right", 100 * final(r), "of 100", rare_prize.frame, state),
+        Readout("Correct answers", 100 * final(r), "of 100", rare_prize.frame, state),
         Readout("Entropy", r.last.entropy.mean(), "nats", entropy.entropy),
         Readout("Ways left", rare_prize.ways_left(r.last), "", rare_prize.ways_left),
-        Readout("Drawn from the 48 others", 100 * others(r), "of 100", rare_prize.frame),
+        Readout("Samples that are never correct", 100 * others(r), "of 100", rare_prize.frame),
     ]
 
 
@@ -230,11 +230,12 @@ def others(r):
 
 
 def watched(k, r):
-    return Gauge("Share of right answers", final(r), LOW, below=True, expression=f"right < {LOW}")
+    return Gauge("Share of correct answers", final(r), LOW, below=True, expression=f"right < {LOW}")
 
 
 # ── what went wrong, and because of what ──
-SOON, LATE, TIED, NOISE = ("certain too soon", "too few updates for the prize", "tied to the start", "paid for noise")
+SOON, LATE = "certainty that comes too early", "too few updates for the prize"
+TIED, NOISE = "a penalty that holds the start", "a bonus that pays for noise"
 TIGHT = 0.1  # a price that alone may be too high
 
 
@@ -276,7 +277,7 @@ def faults(k):
         words = f"a bonus of {k.alpha:g} is too small" if k.alpha else "there is no bonus"
         causes[LATE if in_play(k) else SOON] = (dict(alpha=enough(k)) | bound, words)
     if k.beta >= TIGHT or (k.beta > 0 and (not causes or k.eps_high == 0.1)):  # at 0.1 the steps up are short
-        causes[TIED] = (dict(beta=0.0), f"a nat away from the start costs {k.beta:g}")
+        causes[TIED] = (dict(beta=0.0), f"each nat away from the start costs {k.beta:g}")
     return causes
 
 
@@ -294,32 +295,32 @@ def first(causes):
 
 
 def why(k, r, causes, turned):
-    ends = f"{many_found(r)} of 24 runs find the prize, {of_100(final(r))} are right"
+    ends = f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} answers are correct"
     claims = {
         "so many": lambda: sum(pi[PRIZE] > 0.5 for pi in r.last.pi) == many_found(r),
         "without it more are right": lambda: final(end(run, replace(k, **turned))) > final(r) + 0.1,
     }
     if len(causes) > 1:
-        words = " and ".join(words for _, words in causes.values())
-        return Said(f"{words[0].upper()}{words[1:]}: {ends}.", claims)
+        words = ", and ".join(words for _, words in causes.values())
+        return Said(f"{ends}. {words[0].upper()}{words[1:]}.", claims)
     (cause,) = causes
     if cause == NOISE:
         return Said(
-            f"The bonus pays for any rare way: {of_100(others(r))} draws are of ways that are never right; {ends}.",
+            f"{ends}. The bonus pays for every rare way, so {of_100(others(r))} samples go to wrong ways.",
             claims | {"fewer without it": lambda: others(end(run, replace(k, **turned))) < others(r) - 0.1},
         )
     if cause == TIED:
         return Said(
-            f"The prize is {np.log(k.odds):.1f} nats from the start, and a nat costs {k.beta:g}: {ends}.",
+            f"{ends}. The prize is {np.log(k.odds):.1f} nats from the start, and each nat costs {k.beta:g}.",
             claims | {"so far": lambda: abs(distance(k) - np.log(k.odds)) < 1e-9},
         )
     if cause == LATE:
         return Said(
-            f"{UPDATES} updates are too few for one draw in {k.odds}, which the bonus keeps in play: {ends}.",
+            f"{ends}. The bonus keeps a prize of one in {k.odds} in play, but {UPDATES} updates are too few.",
             claims | {"twice as many find it": lambda: longer(k).right.mean() > LOW},
         )
     return Said(
-        f"The common way is settled on before the prize is drawn often enough: {ends}.",
+        f"{ends}. The runs settled on the common way before they sampled the prize often enough.",
         claims | {"settled": lambda: settled(r)},
     )
 
@@ -357,7 +358,7 @@ def seen(r, cause):
     """What is seen at the ring, in at most six words."""
     pi = r.last.pi[worst(r, cause)]
     if cause == NOISE:
-        return f"{of_100(1 - pi[COMMON] - pi[PRIZE])} are never right"
+        return f"{of_100(1 - pi[COMMON] - pi[PRIZE])} are never correct"
     return f"the prize: {runs.one_in(pi[PRIZE])}"
 
 
@@ -369,14 +370,15 @@ def worse(k, r):
         return final(end(run, Knobs(seed=k.seed)))
 
     return Said(
-        f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} draws are right; by default about 95 are.",
+        f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} answers are correct. By default about 95 are.",
         {"the default has more": lambda: usual() > final(r) + 0.01, "about 95": lambda: abs(usual() - USUAL) < 0.05},
     )
 
 
 def holds(k, r):
     return Said(
-        f"{many_found(r)} of 24 runs have found the prize after update {r.updates}; {of_100(final(r))} are right.",
+        f"After update {r.updates}, {many_found(r)} of 24 runs have found the prize, and {of_100(final(r))} answers are "
+        "correct.",
         {
             "so many": lambda: int((r.last.pi.argmax(axis=1) == PRIZE).sum()) >= many_found(r),
             "so much": lambda: abs((r.last.pi[:, PRIZE] + r.last.pi[:, COMMON] / 2).mean() - final(r)) < 1e-9,
@@ -398,11 +400,14 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "No bonus, but clip-higher, 0.28. How many of 24 runs find the prize, one draw in 200?",
+    "Without a bonus, but with an upper clip range of 0.28, how many of 24 runs find the prize (one sample in 200)?",
     ("none", "about 8", "about 20"),
     Knobs(alpha=0.0, eps_high=0.28),
     0,
-    lambda k, r: f"{many_found(r) or 'None'}: it bounds a step, and the runs take sixty. {of_100(final(r))} are right.",
+    lambda k, r: (
+        f"{many_found(r) or 'None'}. Clip-higher brings back no way that is no longer sampled. "
+        f"{of_100(final(r))} answers are correct."
+    ),
     "Runs that found the prize",
 )
 DARE = "Can you make most runs miss the prize?"
