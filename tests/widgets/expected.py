@@ -49,8 +49,8 @@ BREAKS = {
         "SimPO, cpo_alpha 0": "nothing holds it to the reference",
     },
     "dr_grpo": {
-        "GRPO, 2024": "long failures are punished less",
-        "One prompt a batch": "one long completion fills the batch",
+        "GRPO, 2024": "a weaker push on long failures",
+        "One prompt per batch": "one long completion in the divisor",
     },
     "entropy": {
         "No bonus": "certainty that comes too early",

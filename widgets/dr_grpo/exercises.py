@@ -28,14 +28,14 @@ CHANGE = Change(
     "the two divisors",
     (
         Exercise(
-            "Let the token mean be a mean over the tokens of one prompt, K adjacent completions, and then over the "
-            "prompts. What it divides by is the tokens of the prompt times the number of prompts.",
+            "Change the token mean: average over the tokens of one prompt (K adjacent completions), and then over the "
+            "prompts. The divisor is the tokens of the prompt times the number of prompts.",
             ((LENGTHS, 2, "token mean"), (np.arange(1.0, 13).reshape(2, 6), 3, "token mean")),
             prompt_mean,
             (
                 "ScaleRL calls it the prompt average. Reshape n so that the K completions of a prompt have an axis.",
-                "own = n.reshape(len(n), -1, K).sum(axis=2) has the tokens of each prompt; np.repeat gives one to each "
-                "completion.",
+                "own = n.reshape(len(n), -1, K).sum(axis=2) has the tokens of each prompt, and np.repeat copies them "
+                "to each completion.",
             ),
             (
                 "        return n.sum(axis=1, keepdims=True) * np.ones(n.shape)",
@@ -45,13 +45,13 @@ CHANGE = Change(
             length_bias.divided_by,
         ),
         Exercise(
-            "Divide by one deviation for the whole batch of a seed, not by each group's, as Lite PPO does. "
-            "The rewards R have the axes seed, group, completion.",
+            "Divide by one standard deviation for the whole batch of a seed, as Lite PPO does, not by that of each "
+            "group. The rewards R have the axes seed, group, completion.",
             ((REWARDS, True), (REWARDS[:, :2], True), (REWARDS, False)),
             over_the_batch,
             (
-                "One number then rescales the step, and no prompt weighs more for being hard or easy.",
-                "The deviation is taken over the axes (1, 2) in place of 2.",
+                "One number then rescales the step, and no prompt gets more weight because it is hard or easy.",
+                "Take the standard deviation over the axes (1, 2) instead of 2.",
             ),
             ("R.std(axis=2, ddof=1, keepdims=True)", "R.std(axis=(1, 2), ddof=1, keepdims=True)"),
             length_bias.advantage,
@@ -66,12 +66,13 @@ def at_most(r, times):
 
 CHALLENGES = (
     Challenge(
-        "With the deviation dividing, let a prompt at 0.02 weigh at most 1.05 times one at 0.5.",
+        "Divide by the standard deviation, and let a pass rate of 0.02 get at most 1.05 times the weight of 0.5.",
         lambda k, r: k.std and prompt_weight(k) <= 1.05,
         Knobs(K=2),
     ),
     Challenge(
-        "By SGD with one prompt a batch and the token mean, end with wrong at most 1.3 times as long as right.",
+        "With SGD, one prompt per batch and the token mean, keep wrong completions at most 1.3 times as long as correct "
+        "ones.",
         lambda k, r: k.optimizer == "SGD" and k.groups == 1 and k.divisor == "token mean" and at_most(r, 1.3),
         Knobs(groups=1, K=64, learning_rate=0.5),
     ),

@@ -38,8 +38,8 @@ def weight(K):
             y_range=(0, 2.6),
         ),
         panel(
-            "Mean push on it",
-            "over that at one half; dotted: the true gradient",
+            "Mean push on a prompt",
+            "1 at a pass rate of one half; dotted: true gradient",
             line(P, 4 * P * (1 - P), "true gradient", 1, "exact"),
             line(P, 4 * P * (1 - P) * curve, f"K = {K}"),
             x="pass rate p",
@@ -50,7 +50,7 @@ def weight(K):
 
 
 def weighed(K):
-    return f"A prompt that is right one time in 50 weighs {relative(HARD, K):.2f} times one right one time in 2."
+    return f"A prompt solved one time in 50 has {relative(HARD, K):.2f} times the weight of one solved one time in 2."
 
 
 # ── four completions ──
@@ -58,9 +58,9 @@ TOKENS = (5, 5, 10, 40)
 REWARDS = np.array([[1.0, 0.0, 0.0, 0.0]])
 FILES = {"own length": grpo, "batch's tokens": dapo, "constant": dr_grpo}
 SAID = {
-    "own length": "Every wrong completion counts the same: a token of the longest an eighth of one of the short.",
-    "batch's tokens": "Every token of the batch counts the same, but the divisor is another one in every batch.",
-    "constant": "Every token counts the same, in every batch, and a long mistake costs as much as it is long.",
+    "own length": "Every wrong completion counts the same, so a token of the longest counts an eighth of a short one's.",
+    "batch's tokens": "Every token of the batch counts the same, but every batch has a different divisor.",
+    "constant": "Every token counts the same in every batch, so the cost of a mistake grows with its length.",
 }
 
 
@@ -75,8 +75,8 @@ def token_push(divisor):
 def rows(divisor):
     each = token_push(divisor)
     return [
-        completions("Push on a token", "over that on a token of the first wrong one", each, (-1.9, 3.9)),
-        completions("Push on the whole completion", "added over its tokens", each * TOKENS / TOKENS[1], (-9.6, 4.6)),
+        completions("Push on a token", "−1 on a token of the first wrong completion", each, (-1.9, 3.9)),
+        completions("Push on the whole completion", "summed over its tokens", each * TOKENS / TOKENS[1], (-9.6, 4.6)),
     ]
 
 
@@ -85,12 +85,12 @@ def completions(title, note, each, span):
     return panel(
         title,
         note,
-        bars(x[:1], each[:1], "right", 1, text=[push(each[0])]),
+        bars(x[:1], each[:1], "correct", 1, text=[push(each[0])]),
         bars(x[1:], each[1:], "wrong", 2, text=[push(value) for value in each[1:]]),
         x="tokens of the completion",
         x_range=(-0.6, 3.6),
         y_range=span,
-        ticks=dict(tickvals=x.tolist(), ticktext=["right, 5", *(f"wrong, {n}" for n in TOKENS[1:])]),
+        ticks=dict(tickvals=x.tolist(), ticktext=["correct, 5", *(f"wrong, {n}" for n in TOKENS[1:])]),
     )
 
 
@@ -108,8 +108,8 @@ def stop(divisor):
     total = totals[divisor][-1]
     return [
         panel(
-            "Push of one completion",
-            "on its stop, if right; above 0: stop sooner",
+            "Push on the stop, by one completion",
+            "if it is correct; above 0: stop sooner",
             line(n, pushes[other], other, 8, "other"),
             line(n, pushes[divisor], divisor),
             x="length in tokens",
@@ -117,8 +117,8 @@ def stop(divisor):
             y_range=(-0.7, 1.0),
         ),
         panel(
-            "Added up, as often as each comes",
-            "over lengths up to here",
+            "Sum, weighted by how often each comes",
+            "over all lengths up to this one",
             line(n, totals[other], other, 8, "other"),
             line(n, totals[divisor], divisor),
             dots([length_bias.T], [total], "what is left", 1),
@@ -137,13 +137,13 @@ def stopped(divisor):
     n = np.arange(1, length_bias.T + 1)
     total = (probability * score / DIVISORS[divisor](n)).sum()
     if total < 1e-9:
-        return "Divided by ten, the mean length: what short ones push is taken back by long ones."
-    return f"Divided by its own length, long ones take back too little: {total:.3f} is left."
+        return "Divided by ten, the mean length, the push of short completions is taken back by long ones."
+    return f"Divided by their own length, long completions take back too little, and {total:.3f} is left."
 
 
 # ── ties that jitter ──
 SIGMAS = (1e-4, 1e-3, 1e-2, 1e-1)
-ADVANTAGES = {"Over the deviation": group_baselines.z_score, "Without": group_baselines.less_mean}
+ADVANTAGES = {"Divided by standard deviation": group_baselines.z_score, "Not divided": group_baselines.less_mean}
 
 
 def sizes(advantage, sigma):
@@ -157,7 +157,7 @@ def ties(sigma):
         panel(
             title,
             "size of an advantage, root mean square",
-            bars(["half right", "ties"], size := sizes(advantage, sigma), title, 1, text=[f"{s:.2g}" for s in size]),
+            bars(["half correct", "ties"], size := sizes(advantage, sigma), title, 1, text=[f"{s:.2g}" for s in size]),
             y_range=(0, 1.15),
         )
         for title, advantage in ADVANTAGES.items()
@@ -166,12 +166,15 @@ def ties(sigma):
 
 def tied(sigma):
     shares = [noise / live for live, noise in (sizes(advantage, sigma) for advantage in ADVANTAGES.values())]
-    return f"A tie pushes {shares[0]:.2f} times as hard as a group half right; undivided, {shares[1]:.1g} times."
+    return (
+        f"A tie pushes {shares[0]:.2f} times as hard as a group that is half correct. "
+        f"Without the division, it pushes {shares[1]:.1g} times as hard."
+    )
 
 
 FIGURES = {
     "weight": Figure(
-        weight, std_weight.std_weight, Handle("Completions a prompt", SIZES, start=len(SIZES) - 1, symbol="K"), weighed
+        weight, std_weight.std_weight, Handle("Completions per prompt", SIZES, start=len(SIZES) - 1, symbol="K"), weighed
     ),
     "rows": Figure(rows, grpo.weights, Handle("Divided by", tuple(FILES), start=0, words=tuple(FILES)), SAID.get),
     "stop": Figure(

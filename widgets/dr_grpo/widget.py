@@ -20,7 +20,7 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import both, by_update, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "What GRPO's two divisors do where nothing asks for it"
+TITLE = "GRPO's two divisors, tested where they should change nothing"
 UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures
 NOISE_SEEDS, NOISE_GROUPS, NOISE_K = 4, 8, 8
 APART = 3.0  # wrong completions this many times as long as right ones: broken
@@ -32,16 +32,16 @@ NOISE_RATE = {"SGD": 4.0, "AdamW": 2.0}  # times the knob: what GRPO trains at i
 
 @dataclass(frozen=True)
 class Knobs:
-    divisor: str = choice("Divide the tokens by", "token mean", ["1/|o|", "token mean", "constant"])
-    std: bool = toggle("Divide by the deviation", True)
+    divisor: str = choice("Length divisor", "token mean", ["1/|o|", "token mean", "constant"])
+    std: bool = toggle("Divide by standard deviation", True)
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
-    learning_rate: float = ladder("Learning rate (AdamW: a hundredth)", 1.0, [0.5, 1.0, 3.0])
-    K: int = ladder("Completions a prompt", 8, [2, 3, 4, 8, 16, 64], symbol="K")
-    noise: float = ladder("Reward nothing but noise of", 0.0, [0.0, 1e-4, 1e-3, 1e-2], symbol="σ")
-    answer_learns: bool = toggle("The answer learns too", False)
-    p: float = slider("Right at the start", 0.3, low=0.05, high=0.95, step=0.05, symbol="p")
-    h: float = ladder("Stops after a token with", 0.1, [0.05, 0.1, 0.2, 0.5], symbol="h")
-    groups: int = ladder("Prompts a batch", 16, [1, 4, 16, 64])
+    learning_rate: float = ladder("Learning rate (AdamW: 1/100)", 1.0, [0.5, 1.0, 3.0])
+    K: int = ladder("Completions per prompt", 8, [2, 3, 4, 8, 16, 64], symbol="K")
+    noise: float = ladder("Noise as the only reward", 0.0, [0.0, 1e-4, 1e-3, 1e-2], symbol="σ")
+    answer_learns: bool = toggle("Train the answer too", False)
+    p: float = slider("Pass rate at the start", 0.3, low=0.05, high=0.95, step=0.05, symbol="p")
+    h: float = ladder("Stop probability per token", 0.1, [0.05, 0.1, 0.2, 0.5], symbol="h")
+    groups: int = ladder("Prompts per batch", 16, [1, 4, 16, 64])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -49,7 +49,7 @@ PRESETS = {
     "Token mean (DAPO)": Knobs(),
     "GRPO, 2024": Knobs(divisor="1/|o|"),
     "Dr.GRPO": Knobs(divisor="constant", std=False),
-    "One prompt a batch": Knobs(groups=1),
+    "One prompt per batch": Knobs(groups=1),
     "Dr.GRPO on noise, AdamW": Knobs(divisor="constant", std=False, noise=1e-3, optimizer="AdamW"),
     "K = 2": Knobs(K=2),
 }
@@ -124,22 +124,22 @@ def figure(k, r):
     )
     return [
         by_update(
-            "Length of right and wrong",
+            "Length of correct and wrong answers",
             f"tokens, log, 16 seeds, {lengths_at}; dotted: start",
-            line(x, right.mean(axis=0), "right", 1),
+            line(x, right.mean(axis=0), "correct", 1),
             line(x, wrong.mean(axis=0), "wrong", 2),
             line([0, UPDATES], [true_length] * 2, "truth", 1, "exact"),
             each_run(x[::2], right[:6, ::2]),
             each_run(x[::2], wrong[:6, ::2], series=2),
             label(UPDATES, 70, "wrong, dashed", 2, "right"),
-            label(UPDATES, 0.42, "right, solid", 1, "right"),
+            label(UPDATES, 0.42, "correct, solid", 1, "right"),
             updates=UPDATES,
             y_range=(0.4, 100),
             log="y",
             tab="Length",
         ),
         by_update(
-            "Wrong over right",
+            "Length of wrong over correct answers",
             f"ratio of mean lengths, log, 16 seeds, {lengths_at}",
             line(x, wrong.mean(axis=0) / right.mean(axis=0), "ratio", 1),
             threshold(APART, f"breaks above {APART:g}", 100),
@@ -151,11 +151,11 @@ def figure(k, r):
         ),
         panel(
             "Weight of a prompt",
-            "exact, 1 at a pass rate of 0.5; thick: the K chosen",
+            "exact, 1 at a pass rate of 0.5; thick: your K",
             line(p, pushed[k.K] / pushed[k.K][49], f"K = {k.K}", 1),
             *(line(p, pushed[K] / pushed[K][49], f"K = {K}", 1, "seed") for K in (2, 4, 16, 64)),
-            line(p, std_weight.limit_weight(p) / 2 if k.std else np.ones(len(p)), "K without end", 1, "exact"),
-            label(0.5, 4.6, "dotted: K without end", 0, "center"),
+            line(p, std_weight.limit_weight(p) / 2 if k.std else np.ones(len(p)), "infinite K", 1, "exact"),
+            label(0.5, 4.6, "dotted: infinite K", 0, "center"),
             x="pass rate of the prompt",
             x_range=(0, 1),
             y_range=(0, 5),
@@ -172,8 +172,8 @@ def figure(k, r):
             tab="Difficulty",
         ),
         by_update(
-            "Right completions",
-            f"probability, exact, 4 seeds, {noise_at}; drawn once σ is above 0",
+            "Pass rate",
+            f"exact, 4 seeds, {noise_at}; drawn if σ is above 0",
             *noise_curves(r, "pass_rate"),
             line([0, UPDATES], [J] * 2, "start", 1, "exact"),
             label(UPDATES, J, "start", 0, "right"),
@@ -183,7 +183,7 @@ def figure(k, r):
         ),
         by_update(
             "Entropy",
-            f"nats a completion, exact, 4 seeds, {noise_at}",
+            f"nats per completion, exact, 4 seeds, {noise_at}",
             *noise_curves(r, "completion_entropy"),
             label(UPDATES, H, "start", 0, "right"),
             line([0, UPDATES], [H] * 2, "start", 1, "exact"),
@@ -208,7 +208,7 @@ def readouts(k, r):
     drift = length_bias.expected_drift(k.p, k.h, k.K, k.std, k.divisor, k.groups)
     return [
         Readout(
-            "Wrong length over right, end", apart(r), "", length_bias.train, "violated" if apart(r) > APART else ""
+            "Wrong over correct length, end", apart(r), "", length_bias.train, "violated" if apart(r) > APART else ""
         ),
         Readout(
             "Expected push on a stop, first update",
@@ -216,9 +216,9 @@ def readouts(k, r):
             "",
             length_bias.expected_drift,
         ),
-        Readout("Tokens, wrong completion", r.lengths.wrong[:, -1].mean(), "tokens", length_bias.expected_length),
-        Readout("Weight of a prompt at 0.02 over 0.5", prompt_weight(k), "", std_weight.std_weight),
-        Readout("Entropy after noise, over the start’s", entropy_left(r), "×", modsum.exact),
+        Readout("Length of wrong completions", r.lengths.wrong[:, -1].mean(), "tokens", length_bias.expected_length),
+        Readout("Weight, pass rate 0.02 over 0.5", prompt_weight(k), "", std_weight.std_weight),
+        Readout("Entropy after noise over start", entropy_left(r), "×", modsum.exact),
     ]
 
 
@@ -238,30 +238,30 @@ def entropy_left(r):
 
 
 def watched(k, r):
-    return Gauge("Wrong length over right", apart(r), APART, "×", expression=f"wrong / right length > {APART:g}")
+    return Gauge("Wrong over correct length", apart(r), APART, "×", expression=f"wrong / correct length > {APART:g}")
 
 
 def seen_at(k, r, cause):
-    return At("Wrong over right", None, None, "wrong ones {y:.0f} times as long", "ratio")
+    return At("Length of wrong over correct answers", None, None, "wrong ones {y:.0f} times as long", "ratio")
 
 
 def broken(k, r):
     if apart(r) <= APART:
         return None
     wrong, right = ends(r)
-    lengths = f"No length is rewarded, yet wrong completions have {wrong:.1f} tokens and right ones {right:.1f}"
+    lengths = f"Wrong completions have {wrong:.1f} tokens and correct ones {right:.1f}"
     grew = {
         "the two began alike": lambda: np.allclose(r.lengths.wrong[:, 0], r.lengths.right[:, 0]),
         "most runs parted": lambda: (r.lengths.wrong[:, -1] > r.lengths.right[:, -1]).mean() > 0.5,
         "a constant mends it": lambda: apart(other(k, divisor="constant")) < apart(r) / 1.5,
     }
     if k.divisor == "1/|o|":
-        why = Said(f"{lengths}: divided by its own length, a long failure is punished less.", grew)
-        return Break(why, dict(divisor="constant"), "long failures are punished less")
+        why = Said(f"{lengths}. Divided by its own length, a long failure is punished less per token.", grew)
+        return Break(why, dict(divisor="constant"), "a weaker push on long failures")
     more = {"a larger batch mends it": lambda: apart(other(k, groups=64)) < DRIFT}
-    why = Said(f"{lengths}: in so small a batch one long completion outweighs the rest.", grew | more)
+    why = Said(f"{lengths}. In so small a batch, one long completion dominates the divisor.", grew | more)
     back = recovery.different(k, dict(divisor="constant")) or dict(groups=64)
-    return Break(why, back, "one long completion fills the batch")
+    return Break(why, back, "one long completion in the divisor")
 
 
 def other(k, **turned):
@@ -278,8 +278,8 @@ def worse(k, r):
     if apart(r) <= DRIFT:
         return None
     return Said(
-        f"Wrong completions are {apart(r):.1f} times as long as right ones: a drift that nothing asks for, "
-        "but a slow one.",
+        f"Wrong completions are {apart(r):.1f} times as long as correct ones. The drift is slow, but no reward asks for "
+        "it.",
         {
             "a constant drifts less": lambda: apart(other(k, divisor="constant")) < apart(r) / 1.2,
             "it is slow": lambda: r.lengths.updates < UPDATES or ends(r)[0] < APART * ends(r)[1],
@@ -292,8 +292,8 @@ def holds(k, r):
     grown = max(wrong, right) / start
     words = "nothing grows" if grown < LEVEL else "little grows"
     return Said(
-        f"Nothing asks for length, and {words}: wrong completions have {wrong:.1f} tokens, right ones {right:.1f}, "
-        f"{start:.1f} at the start.",
+        f"No length is rewarded, and {words}. Wrong completions have {wrong:.1f} tokens and correct ones {right:.1f}, "
+        f"compared with {start:.1f} at the start.",
         {
             "that many at the start": lambda: np.allclose(r.lengths.right[:, 0], start),
             "no more than said": lambda: max(ends(r)) / r.lengths.wrong[0, 0] < (LEVEL if grown < LEVEL else DRIFT),
@@ -311,12 +311,12 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "Rewards are noise of a thousandth, neither divisor: how much entropy is left after 150 updates of AdamW?",
+    "Rewards are only noise of 0.001. With neither divisor, how much entropy is left after 150 updates of AdamW?",
     ("all of it", "about 95 %", "below 85 %"),
     Knobs(divisor="constant", std=False, noise=1e-3, optimizer="AdamW"),
     2,
     lambda k, r: (
-        f"{100 * entropy_left(r):.0f} % is left: AdamW divides by the gradient's own size, as the deviation would have."
+        f"{100 * entropy_left(r):.0f} % is left, because AdamW also divides by the gradient's own size."
     ),
 )
 
@@ -333,7 +333,7 @@ def opened(plain, other):
     return [
         by_update(
             "Tokens of a wrong answer",
-            f"expected, mean of {SEEDS} seeds; no length is paid",
+            f"expected, mean of {SEEDS} seeds; length is not rewarded",
             *both(TWO_RUNS, x, *wrong),
             label(UPDATES, wrong[0][-1] + 2, f"{TWO_RUNS[0]}: {wrong[0][-1]:.0f}", 8, "right"),
             label(UPDATES, wrong[1][-1] + 2, f"{TWO_RUNS[1]}: {wrong[1][-1]:.0f}", 1, "right"),
@@ -341,8 +341,8 @@ def opened(plain, other):
             y_range=(0, 66),
         ),
         by_update(
-            "Wrong over right",
-            "ratio of the lengths, logarithmic",
+            "Length of wrong over correct answers",
+            "ratio, logarithmic",
             *both(TWO_RUNS, x, *ratio),
             label(UPDATES, 1.2, TWO_RUNS[0], 8, "right"),
             label(UPDATES, 14, TWO_RUNS[1], 1, "right"),

@@ -99,7 +99,7 @@ def test_the_notes_name_the_optimizer_and_the_rate_that_each_run_was_given():
     knobs = dict(divisor="constant", optimizer="AdamW", learning_rate=3.0)
     notes = [p["note"] for p in dr_grpo.figure(Knobs(**knobs), last(**knobs))]
     assert sum("AdamW at 0.03" in note for note in notes) == 2 == sum("AdamW at 0.06" in note for note in notes)
-    assert "SGD at 16" in panel("Wrong over right", divisor="constant")["note"]
+    assert "SGD at 16" in panel("Length of wrong over correct answers", divisor="constant")["note"]
 
 
 def test_the_start_of_the_model_moves_with_its_knobs():
