@@ -17,7 +17,7 @@ kept = partial(spreads.values, "14a_reward_scale")
 ROW = figures.row("paid 100")
 honest, loud = figures.whitened_row("paid 0")[0], figures.whitened_row("paid 100")[0]
 checker, model = np.sqrt(0.05 * 0.95), 0.5  # deviations within groups; over all prompts either is right half the time
-costly = widget.PRESETS["Rewards of a hundredth, with a price"]
+costly = widget.PRESETS["Rewards times 0.01, KL penalty"]
 
 
 @cache
@@ -167,7 +167,7 @@ def test_the_loudest_of_a_hundred_and_twenty_eight_and_the_first_batch():
 
 
 def test_the_opening_and_the_settings_that_the_page_turns():
-    one, two = (widget.PRESETS[name] for name in ("One answer paid 100", "Paid 100, clipped at 1"))
+    one, two = (widget.PRESETS[name] for name in ("One reward of 100", "Reward of 100, clipped at 1"))
     assert (one.outlier, one.limit, two.limit) == ("100", "off", "1")
     assert figures.rate(figures.SETTINGS[0], 100) > 0.88
     assert round(1 / figures.rate(figures.SETTINGS[1], 100)) == 14  # the card's "one in fourteen"

@@ -147,9 +147,9 @@ BREAKS = {
         "30 pairs, mean of five": "each model’s own errors",
     },
     "reward_scale": {
-        "One answer paid 100": "one number is the whole deviation",
-        "A reward model on a scale of 30": "one source takes the gradient",
-        "Rewards of a hundredth, with a price": "the price eats the reward",
+        "One reward of 100": "one reward that dominates the batch",
+        "Reward model on a scale of 30": "a source that takes the gradient",
+        "Rewards times 0.01, KL penalty": "a KL penalty above the reward",
     },
     "rlaif": {
         "Strong taste": "a taste that most errors share",

@@ -99,10 +99,11 @@ OPENING = Figure(
 
 # ── a row of sixteen ──
 WAYS = ("paid 0", "paid 100", "paid 100, cut at 1")
+LABELS = dict(zip(WAYS, ("reward 0", "reward 100", "reward 100, clipped at 1")))
 
 
 def row(way):
-    """Rewards (1, 16): fifteen paid 1 or 0, and a wrong one."""
+    """Rewards (1, 16): fifteen of 1 or 0, and that of a wrong answer."""
     paid = np.array([[1.0, 0.0] * 7 + [1.0, 0.0 if way == WAYS[0] else 100.0]])
     return normalizers.clipped(paid, 1.0) if way == WAYS[2] else paid
 
@@ -121,11 +122,11 @@ def one_row(way):
             trays.view(
                 "r",
                 said_of(way),
-                [("in turn right and wrong", range(1))],
+                [("alternately correct and wrong", range(1))],
                 [""],
                 A,
                 right[None],
-                (15, way) if way != WAYS[0] else None,
+                (15, LABELS[way]) if way != WAYS[0] else None,
             ),
         )
     ]
@@ -134,7 +135,7 @@ def one_row(way):
 def said_of(way):
     A = whitened_row(way)[0]
     right, wrong, last = (trays.pushed(A[i]) for i in (0, 1, -1))
-    return f"A right answer has {right}, a wrong one {wrong}, the last one {last}."
+    return f"A correct answer has an advantage of {right}, a wrong one has {wrong}, and the last one has {last}."
 
 
 # ── the whole batch ──
@@ -172,14 +173,14 @@ def in_trays(A, alt, ring):
 
 def tray(outlier):
     A = advantage(outlier=outlier)
-    return in_trays(A, loud_said(outlier), None if outlier is None else (first_batch()[2], f"paid {outlier:g}"))
+    return in_trays(A, loud_said(outlier), None if outlier is None else (first_batch()[2], f"reward {outlier:g}"))
 
 
 def loud_said(outlier):
     A, (right, _, loud) = advantage(outlier=outlier).ravel(), first_batch()
     others_right = np.delete(np.where(right.ravel() == 1, A, np.nan), loud)
-    mean = f"The other right answers have {trays.pushed(np.nanmean(others_right))} on average"
-    return f"{mean}, the one that is paid {outlier:g} has {trays.pushed(A[loud])}." if outlier else f"{mean}."
+    mean = f"The other correct answers have a mean advantage of {trays.pushed(np.nanmean(others_right))}"
+    return f"{mean}. The one with {outlier:g} has {trays.pushed(A[loud])}." if outlier else f"{mean}."
 
 
 SCALES = (1.0, 3.0, 10.0, 30.0)
@@ -213,7 +214,7 @@ def weights(name):
             *(line(P, curves[other], other, 8, "other") for other in DIVISORS if other != name),
             line(P, curves[name], name, 1),
             dots([0.05, 0.5], np.interp([0.05, 0.5], P, curves[name]), "a hard and a medium prompt", 1),
-            label(0.5, float(np.interp(0.5, P, curves[name])) + 0.08, f"over {name}", 1, "center"),
+            label(0.5, float(np.interp(0.5, P, curves[name])) + 0.08, f"divided by {name}", 1, "center"),
             x="pass rate of the prompt",
             x_range=(0, 1),
             y_range=(0, 3.4),
@@ -223,8 +224,8 @@ def weights(name):
 
 def weighed(name):
     hard, medium = normalizers.prompt_weight(np.array([0.05, 0.5]), K, DIVISORS[name], BATCH_DEVIATION)
-    many = f"{hard / medium:.2f} times" if hard / medium > 1.005 else "as much as"
-    return f"Over {name}: a prompt right one time in 20 weighs {many} one right every other time."
+    many = f"{hard / medium:.2f} times as much" if hard / medium > 1.005 else "just as much"
+    return f"Divided by {name}, a prompt solved one time in 20 counts {many} as one solved every other time."
 
 
 # ── a price beside rewards of several sizes ──
@@ -248,13 +249,13 @@ def price():
     ends = np.array([ended(c) for c in SIZES])
     return [
         panel(
-            "Right after 100 updates",
-            f"a nat costs {PRICE}; {len(SEEDS)} seeds",
+            "Pass rate after 100 updates",
+            f"KL coefficient {PRICE}; {len(SEEDS)} seeds",
             line(SIZES, ends.mean(axis=1), "mean", 1),
             *(dots(SIZES, of_seed, "a seed", 1) for of_seed in ends.T),
             line([SIZES[0], SIZES[-1]], [START] * 2, "before training", 8, "reference"),
             label(100, START, "before training", 8, "right"),
-            x="all rewards times c",
+            x="factor on all rewards c",
             x_range=(0.007, 140),
             y_range=(0, 1.02),
             log="x",
@@ -264,17 +265,17 @@ def price():
 
 FIGURES = {
     "opening": OPENING,
-    "row": Figure(one_row, normalizers.normalized, Handle("Run", WAYS, start=1), said_of),
+    "row": Figure(one_row, normalizers.normalized, Handle("Last answer", WAYS, start=1, words=tuple(LABELS.values())), said_of),
     "tray": Figure(
         tray,
         normalizers.normalized,
-        Handle("One answer is paid", PAYS, start=4, words=("as it should", "3", "10", "30", "100")),
+        Handle("Reward of one answer", PAYS, start=4, words=("as it should", "3", "10", "30", "100")),
         loud_said,
     ),
     "sources": Figure(
         sources,
         normalizers.shares,
-        Handle("The model pays a right answer", SCALES, start=3, words=tuple(f"{s:g}" for s in SCALES)),
+        Handle("Reward model's scale", SCALES, start=3, words=tuple(f"{s:g}" for s in SCALES)),
         share_said,
     ),
     "weights": Figure(

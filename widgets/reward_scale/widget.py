@@ -22,9 +22,9 @@ from widgets.frame.drawing import scene, trays
 from widgets.frame.drawing.marks import by_update, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "One batch of two sources of reward, and what a hundred such batches teach"
+TITLE = "What a hundred batches with two sources of reward teach"
 UPDATES, EVERY = 100, 5  # updates between two pictures
-COST = f"{UPDATES * GROUPS * K:,} completions a run"
+COST = f"{UPDATES * GROUPS * K:,} completions per run"
 START = float(after_sft.start())  # share of the sums that are right before training
 LOW = 0.45  # right at the end: below, most of what training gives is gone
 # what a default run ends with by each optimizer, and how far below it a half is starved: twenty seeds differ by less
@@ -32,36 +32,36 @@ USUAL, STARVED, BEHIND = {"AdamW": 0.91, "SGD": 0.69}, 0.12, 0.06
 APART = 0.08  # the model's half above the checker's
 AS_IT_SHOULD = "as it should"
 PARTS = dict(zip(("none", "group", "batch", "source"), (normalizers.NONE, *normalizers.PARTS)))
-SAID = {"none": "nothing", "group": "its group's deviation", "batch": "the batch's deviation"}
-SAID |= {"source": "its source's deviation within groups"}
+SAID = {"none": "nothing", "group": "its group's standard deviation", "batch": "the batch's standard deviation"}
+SAID |= {"source": "its source's standard deviation"}
 
 
 @dataclass(frozen=True)
 class Knobs:
-    outlier: str = choice("One answer in 128 is paid", AS_IT_SHOULD, [AS_IT_SHOULD, "3", "10", "30", "100"])
-    over: str = choice("Divided by the deviation of", "batch", ["none", "group", "batch", "source"])
-    limit: str = choice("Clip of the reward", "off", ["off", "10", "1"], symbol="±")
-    scale: float = ladder("Reward model pays a right answer", 1.0, [1.0, 3.0, 10.0, 30.0])
-    noise: float = ladder("Its noise, of that", 0.0, [0.0, 0.5, 1.0])
-    c: float = ladder("All rewards times", 1.0, [0.01, 0.1, 1.0, 10.0, 100.0], symbol="c")
-    price: float = ladder("Price of a nat, in the reward", 0.0, [0.0, 0.0004, 0.04], symbol="β")
+    outlier: str = choice("Reward of one answer", AS_IT_SHOULD, [AS_IT_SHOULD, "3", "10", "30", "100"])
+    over: str = choice("Divisor: standard deviation of", "batch", ["none", "group", "batch", "source"])
+    limit: str = choice("Clip of the rewards", "off", ["off", "10", "1"], symbol="±")
+    scale: float = ladder("Reward model's scale", 1.0, [1.0, 3.0, 10.0, 30.0])
+    noise: float = ladder("Reward model's relative noise", 0.0, [0.0, 0.5, 1.0])
+    c: float = ladder("Factor on all rewards", 1.0, [0.01, 0.1, 1.0, 10.0, 100.0], symbol="c")
+    price: float = ladder("KL coefficient, in the reward", 0.0, [0.0, 0.0004, 0.04], symbol="β")
     optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
 LEAD = ("outlier", "over")
 KNOB_GROUPS = {
-    "What is paid": ("scale", "noise", "c"),
-    "Before it is divided": ("limit", "price"),
+    "The rewards": ("scale", "noise", "c"),
+    "Before the division": ("limit", "price"),
     "The run": ("optimizer", "seed"),
 }
 PRESETS = {
-    "Over the batch's deviation": Knobs(),
-    "One answer paid 100": Knobs(outlier="100"),
-    "Paid 100, clipped at 1": Knobs(outlier="100", limit="1"),
-    "A reward model on a scale of 30": Knobs(scale=30.0),
-    "Scale 30, each source's deviation": Knobs(scale=30.0, over="source"),
-    "Rewards of a hundredth, with a price": Knobs(c=0.01, price=0.04),
+    "Batch's standard deviation": Knobs(),
+    "One reward of 100": Knobs(outlier="100"),
+    "Reward of 100, clipped at 1": Knobs(outlier="100", limit="1"),
+    "Reward model on a scale of 30": Knobs(scale=30.0),
+    "Scale 30, divided by source": Knobs(scale=30.0, over="source"),
+    "Rewards times 0.01, KL penalty": Knobs(c=0.01, price=0.04),
 }
 
 
@@ -122,11 +122,11 @@ def figure(k, r):
             RIGHT,
             "share of the hundred sums, exact",
             line(r.at, r.right.mean(axis=1), "all sums", 1),
-            line(r.at, r.right[:, CHECKER], "paid by the checker", 2),
-            line(r.at, r.right[:, MODEL], "paid by the model", 3),
+            line(r.at, r.right[:, CHECKER], "graded by the checker", 2),
+            line(r.at, r.right[:, MODEL], "graded by the model", 3),
             line([0, UPDATES], [START] * 2, "before training", 8, "reference"),
             label(UPDATES, START - 0.01, "before training", 8, "right", below=True),
-            label(UPDATES, 0.02, "dashed: the checker's, dotted: the model's", 0, "right"),
+            label(UPDATES, 0.02, "dashed: checker's half, dotted: model's half", 0, "right"),
             threshold(LOW, "lost, if all end below", 0.0, outside=True),
             updates=UPDATES,
             tab="Training",
@@ -135,7 +135,7 @@ def figure(k, r):
         by_update(
             "Share of the squared advantage",
             "the checker's half of each batch, logarithmic",
-            line(x, np.maximum(r.share, 1e-5), "the checker's", 2),
+            line(x, np.maximum(r.share, 1e-5), "checker's share", 2),
             line([0, UPDATES], [0.5] * 2, "half", 8, "reference"),
             label(UPDATES, 0.5, "half", 8, "right"),
             updates=UPDATES,
@@ -144,9 +144,9 @@ def figure(k, r):
             tab="Whose gradient",
         ),
         by_update(
-            "Advantage of a right answer",
-            "mean of a batch's right answers",
-            line(x, r.wanted, "right answers", 1),
+            "Advantage of a correct answer",
+            "mean of a batch's correct answers",
+            line(x, r.wanted, "correct answers", 1),
             line([0, UPDATES], [0, 0], "no push", 8, "reference"),
             label(UPDATES, 0, "no push", 8, "right"),
             updates=UPDATES,
@@ -157,12 +157,12 @@ def figure(k, r):
             "Weight of a prompt",
             "mean push over the true gradient, exact; 1 at a pass rate of 0.5",
             *(
-                line(p, weight(part, p), f"over {SAID[part]}", 8, "reference")
+                line(p, weight(part, p), f"divided by {SAID[part]}", 8, "reference")
                 for part in ("group", "batch")
                 if part != k.over
             ),
-            line(p, weight(k.over, p), f"over {SAID[k.over]}", 1),
-            label(0.5, 2.2, f"over {SAID[k.over]}", 1, "center"),
+            line(p, weight(k.over, p), f"divided by {SAID[k.over]}", 1),
+            label(0.5, 2.2, f"divided by {SAID[k.over]}", 1, "center"),
             x="pass rate of the prompt",
             x_range=(0, 1),
             y_range=(0, 3),
@@ -171,7 +171,7 @@ def figure(k, r):
     ]
 
 
-RIGHT = "Right answers"
+RIGHT = "Correct answers"
 
 
 def weight(part, p):
@@ -185,19 +185,19 @@ def board(k, r):
     A, right = of_groups(batch.advantage[:, 0]), of_groups(batch.accuracy)
     prompts = trays.sums(batch.example[::K])
     many = int(right.sum())
-    words = f"right answers are pushed by {trays.pushed(r.wanted[-1])}"
+    words = f"their mean advantage is {trays.pushed(r.wanted[-1])}"
     return scene.scene(
         "The batch of this update",
         trays.WHAT,
         trays.view(
             "b",
-            f"{many} of {right.size} completions are right; {words}.",
+            f"{many} of {right.size} completions are correct, and {words}.",
             trays.by_source(GROUPS),
             prompts,
             A,
             right,
-            None if loud is None else (loud, f"paid {k.outlier}"),
-            [f"{many} of {right.size} right; {words}"],
+            None if loud is None else (loud, f"reward {k.outlier}"),
+            [f"{many} of {right.size} correct, {words}"],
         ),
         tab="Training",
         data=[line(np.arange(A.size), A.ravel(), "advantage")],
@@ -212,11 +212,11 @@ def readouts(k, r):
     all_right, (of_checker, of_model) = final(r), r.right[-1]
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right, all sums", all_right, "", tasks.exact_pass, state),
-        Readout("Right, paid by the checker", of_checker, "", mixed_rewards.halves),
-        Readout("Right, paid by the model", of_model, "", mixed_rewards.halves),
-        Readout("Advantage of a right answer", r.wanted[-1], "", normalizers.normalized),
-        Readout("Checker's share of the squares", 100 * r.share[-1], "%", normalizers.shares),
+        Readout("Pass rate, all sums", all_right, "", tasks.exact_pass, state),
+        Readout("Pass rate, checker's half", of_checker, "", mixed_rewards.halves),
+        Readout("Pass rate, model's half", of_model, "", mixed_rewards.halves),
+        Readout("Advantage of a correct answer", r.wanted[-1], "", normalizers.normalized),
+        Readout("Checker's share of squared advantage", 100 * r.share[-1], "%", normalizers.shares),
     ]
 
 
@@ -229,15 +229,15 @@ def done(r):
 
 
 def watched(k, r):
-    return Gauge("Right, all sums", final(r), LOW, below=True, expression=f"right[-1] < {LOW}")
+    return Gauge("Pass rate, all sums", final(r), LOW, below=True, expression=f"right[-1] < {LOW}")
 
 
 # ── what went wrong, and because of what ──
 ONE, SCALE, PRICE, STEP = (
-    "one number is the whole deviation",
-    "one source takes the gradient",
-    "the price eats the reward",
-    "the scale sets the step",
+    "one reward that dominates the batch",
+    "a source that takes the gradient",
+    "a KL penalty above the reward",
+    "a scale that sets the step",
 )
 
 
@@ -259,13 +259,13 @@ def faults(k):
     harmful = {}
     of_checker, of_model, loud = pays(k)
     if k.over != "group" and loud >= LOUD * of_model:
-        harmful[ONE] = (dict(outlier=AS_IT_SHOULD), f"one answer is paid {loud / of_checker:g} times a right one")
+        harmful[ONE] = (dict(outlier=AS_IT_SHOULD), f"one reward is {loud / of_checker:g} times too large")
     if k.optimizer == "SGD" and k.over == "none" and (of_checker < 1 or max(of_model, loud) > 1):
-        harmful[STEP] = (dict(over="batch"), "the pay sets SGD’s step")
+        harmful[STEP] = (dict(over="batch"), "rewards set SGD’s step")
     if k.over in ("none", "batch") and of_model >= APART_IN_PAY * of_checker:
-        harmful[SCALE] = (dict(over="source"), f"the model pays {of_model / of_checker:g} times the checker")
+        harmful[SCALE] = (dict(over="source"), f"the model pays {of_model / of_checker:g} times as much")
     if k.price >= DEAR * of_checker:
-        harmful[PRICE] = (dict(price=0.0), f"a nat costs {k.price / of_checker:g} right answers")
+        harmful[PRICE] = (dict(price=0.0), f"a nat costs {k.price / of_checker:g} correct answers")
     return harmful
 
 
@@ -293,20 +293,20 @@ def first(k, r, harmful):
 
 
 def why(k, r, harmful):
-    ends, push, (of_checker, _, loud) = f"{final(r):.2f} of the sums end right", trays.pushed(wanted(r)), pays(k)
+    ends, push, (of_checker, _, loud) = f"{final(r):.2f} of the sums end correct", trays.pushed(wanted(r)), pays(k)
     claims = {"without it more": lambda: worse_by(r, without(k, harmful)) > 0.05}
     if len(harmful) > 1:
         listed = ", ".join(words for _, words in harmful.values())
         of_each = {f"harm by: {cause}": partial(harms, k, r, harmful, cause) for cause in harmful}
-        return Said(f"{listed[0].upper()}{listed[1:]}: {final(r):.2f} end right.", claims | of_each)
-    overpaid = f"One answer in 128 is paid {loud / of_checker:g} times a right one"
+        return Said(f"{final(r):.2f} of sums are correct: {listed}.", claims | of_each)
     sentences = {
-        ONE: f"{overpaid} and drowns the others: right ones get {push}, and {ends}.",
-        SCALE: f"The checker has {100 * np.nanmean(r.share):.1f} % of the squared advantage: its sums end at "
-        f"{r.right[-1, CHECKER]:.2f}, the model's at {r.right[-1, MODEL]:.2f}.",
-        PRICE: f"A nat costs {k.price / of_checker:g} times what a right answer is paid: {ends}, {START:.2f} were "
-        "before training.",
-        STEP: f"Nothing divides the rewards and SGD steps as far as they are large: {ends}.",
+        ONE: f"{ends}. One reward in 128 is {loud / of_checker:g} times a correct one's, and correct answers keep a mean "
+        f"advantage of {push}.",
+        SCALE: f"The checker's half ends at {r.right[-1, CHECKER]:.2f} and the model's at {r.right[-1, MODEL]:.2f}. The "
+        f"checker has only {100 * np.nanmean(r.share):.1f} % of the squared advantage.",
+        PRICE: f"{ends}, compared with {START:.2f} before training. A nat of KL costs as much as "
+        f"{k.price / of_checker:g} correct answers.",
+        STEP: f"{ends}. Nothing divides the rewards, so their scale sets the length of SGD's steps.",
     }
     (cause,) = harmful
     return Said(sentences[cause], claims)
@@ -350,7 +350,7 @@ def way_back(k, harmful):
 
 def seen_at(k, r, cause):
     if cause == SCALE:
-        return At(RIGHT, None, None, "the checker's end at {y:.2f}", "paid by the checker")
+        return At(RIGHT, None, None, "the checker's end at {y:.2f}", "graded by the checker")
     return At(RIGHT, None, None, "{y:.2f} at the end", "all sums")
 
 
@@ -359,7 +359,8 @@ def worse(k, r):
     if not done(r) or final(r) >= usual - BEHIND:
         return None
     return Said(
-        f"{final(r):.2f} of the sums end right: {START:.2f} were before training, and about {usual:g} are by default.",
+        f"{final(r):.2f} of the sums end correct, compared with {START:.2f} before training and about {usual:g} by "
+        "default.",
         {
             "the default does better": lambda: usually(k) > final(r) + 0.01,
             "it ends near what is said": lambda: abs(usually(k) - usual) < 0.05,
@@ -375,8 +376,8 @@ def usually(k):
 def holds(k, r):
     of_checker, of_model = r.right[-1]
     return Said(
-        f"{final(r):.2f} of the sums are right after {r.updates} updates: {of_checker:.2f} of the checker's, "
-        f"{of_model:.2f} of the model's.",
+        f"{final(r):.2f} of the sums are correct after {r.updates} updates: {of_checker:.2f} of the checker's half and "
+        f"{of_model:.2f} of the model's half.",
         {
             "a mean of two halves": lambda: abs(of_checker + of_model - 2 * final(r)) < 1e-9,
             "more than before": lambda: not done(r) or final(r) > START,
@@ -394,12 +395,12 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "One answer in 128 is paid 100, all others 1 or 0. From 0.33, how many sums are right after 100 updates?",
+    "One answer in 128 gets 100, the others 1 or 0. Training starts at a pass rate of 0.33. Where does it end?",
     ("about 0.9", "about 0.6", "below 0.2"),
     Knobs(outlier="100"),
     2,
-    lambda k, r: f"It ends at {final(r):.2f}: right answers had a mean advantage of {trays.pushed(wanted(r))}.",
-    "Right, all sums",
+    lambda k, r: f"It ends at {final(r):.2f}. Correct answers had a mean advantage of {trays.pushed(wanted(r))}.",
+    "Pass rate, all sums",
 )
 DARE = "Can you make the model unlearn its sums?"
 OPENING = Played(Knobs(), Knobs(outlier="100"), "opening")
