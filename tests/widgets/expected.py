@@ -170,9 +170,9 @@ BREAKS = {
         "Eight guessed, seldom right": "guesses are paid for and rejected",
     },
     "search": {
-        "5 blind spots per 100": "more draws find the blind spots",
-        "Step noise 2": "search follows noisy step scores",
-        "One prefix kept": "the search spends its steps badly",
+        "5 blind spots per 100": "blind spots that more chains find",
+        "Step noise 2": "noise that misleads the search",
+        "One prefix kept": "steps spent in the wrong places",
     },
     "throughput": {
         "8 test workers": "all GPUs wait for tests",

@@ -35,24 +35,24 @@ CHANGE = Change(
     "the score of a chain",
     (
         Exercise(
-            "Let “product” count the steps that score 0 or more, as if the scorer said yes or no and nothing else. "
-            "The other ways stay.",
+            "Let “product” count the steps that score 0 or more, as if the scorer could say only yes or no. Leave "
+            "the other ways as they are.",
             CALLS,
             verdicts,
             (
-                "A score becomes a verdict before it is added up; no logarithm is left.",
+                "Each score becomes a verdict before the sum, so no logarithm is needed.",
                 "log_odds >= 0 holds the verdicts, and a sum along the last axis counts them.",
             ),
             (LINE, "        return (log_odds >= 0).sum(axis=-1)"),
         ),
         Exercise(
-            "Let “product” be the chance that the chain is sound given all its scores. `soundness` of the same file "
-            "has it, for 2 s as log-ratio of a score s and 0.77 as chance of a sound step.",
+            "Let “product” be the probability that the chain is sound given all its scores. `soundness` in the same "
+            "file computes it, with 2 s as the log-ratio of a score s and 0.77 as the probability of a sound step.",
             CALLS,
             given_all,
             (
-                "A flawed prefix stays flawed, so a late good score also speaks for the steps before it.",
-                "soundness takes the log-ratios first and the chance second, and what it returns is the score.",
+                "A flawed prefix stays flawed, so a good score late in the chain also speaks for the steps before it.",
+                "`soundness` takes the log-ratios first and the probability second, and returns the score.",
             ),
             (LINE, "        return soundness(2 * log_odds, 0.77)"),
         ),
@@ -61,19 +61,19 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "With 20 steps to write, both noises at 1 and no flaws mended, let the search solve 78 %.",
+        "With 20 steps to write, both noises at 1 and no flaws mended, make the search solve 78 %.",
         lambda k, r: bool(
             k.budget == 20 and k.orm_noise == 1 and k.prm_noise == 1 and k.recover == 0 and r.searched >= 78
         ),
         Knobs(budget=20, searcher="tree"),
     ),
     Challenge(
-        "With a noise of step scores of 2, no flaws mended and seed 0, let the search solve 78 %.",
+        "With a step-score noise of 2, no flaws mended and seed 0, make the search solve 78 %.",
         lambda k, r: bool(k.prm_noise == 2 and k.recover == 0 and k.seed == 0 and r.searched >= 78),
         Knobs(budget=320, prm_noise=2.0, how="mean"),
     ),
     Challenge(
-        "With 5 blind spots per 100 and no flaws mended, solve 63 % by the best of 256 by answers.",
+        "With 5 blind spots per 100 chains and no flaws mended, solve 63 % with the best of 256 by answer score.",
         lambda k, r: bool(k.blind_spots == 5 and k.recover == 0 and r.by_answers[-1] >= 63),
         Knobs(blind_spots=5.0, orm_noise=2.0),
     ),

@@ -39,7 +39,7 @@ def tree(steps):
         levels[level - 1] = np.where(world.sound[SHOWN, node], 1.0, -0.7)
     return [
         panel(
-            "One problem, as wide as its chains are likely",
+            "One problem and all its chains",
             "[above-4] sound so far; [below-3] flawed",
             heat(list(range(COLUMNS)), [*range(DEPTH, 0, -1)], levels, low=-1, high=1),
             x="chains, % of what the policy writes",
@@ -60,8 +60,8 @@ def still_sound(steps):
 def left(steps):
     of_shown, over_all = still_sound(steps)[SHOWN], still_sound(steps).mean()
     return (
-        f"After {counted(steps, 'step')}, {of_shown:.0f} % of what is written for this problem is sound, and "
-        f"{over_all:.0f} % over all 300."
+        f"After {counted(steps, 'step')}, {of_shown:.0f} % of the chains for this problem are still sound, and "
+        f"{over_all:.0f} % over all 300 problems."
     )
 
 
@@ -76,12 +76,12 @@ def chain(steps):
     return [
         panel(
             "Chains that are sound to their end",
-            "%; [s8] 0.99 and 0.9 a step",
+            "%; [s8] 0.99 and 0.9 per step",
             *lines,
-            line(x, 100 * all_sound(SURE, x), f"{SURE} a step", 1),
+            line(x, 100 * all_sound(SURE, x), f"{SURE} per step", 1),
             dots([steps], [100 * all_sound(SURE, steps)], "here", 1),
-            label(30, 100 * all_sound(SURE, 30) + 2, "0.95 a step", 1),
-            x="steps of the chain",
+            label(30, 100 * all_sound(SURE, 30) + 2, "0.95 per step", 1),
+            x="steps in the chain",
             x_range=[0, 65],
             y_range=[0, 104],
         )
@@ -90,7 +90,9 @@ def chain(steps):
 
 def survives(steps):
     share = 100 * all_sound(SURE, steps)
-    return f"{counted(steps, 'step')}, each sound with 0.95: {share:.0f} % of the chains are."
+    return (
+        f"If each step is sound with probability {SURE}, {share:.0f} % of chains of {counted(steps, 'step')} are sound."
+    )
 
 
 # ── the best of N ──
@@ -103,12 +105,12 @@ def best(N):
     return [
         panel(
             "Which answer is picked",
-            "%; score 1, 3 and 2",
+            "%; their scores are 1, 3 and 2",
             bars(list(ANSWERS), picked, "picked", 1, text=[f"{share:.0f}" for share in picked]),
             y_range=[0, 112],
         ),
         panel(
-            "How often it is B",
+            "How often B is picked",
             "%",
             line(list(DRAWS), [100 * completion_selection.best_of_n(CHANCE, SCORE, n)[1] for n in DRAWS], "B", 1),
             dots([N], [picked[1]], "here", 1),
@@ -121,7 +123,7 @@ def best(N):
 
 def is_b(N):
     chance = completion_selection.best_of_n(CHANCE, SCORE, N)[1]
-    return f"Of {counted(N, 'draw')} the best scored is B with chance {chance:.2f}."
+    return f"With {counted(N, 'chain')}, B is picked with probability {chance:.2f}."
 
 
 # ── equal steps ──
@@ -164,7 +166,8 @@ def solved(budget):
     answers, steps, beam = spent()[:, BUDGETS.index(budget)]
     n = budget // DEPTH
     return (
-        f"{budget} steps: {n} chains solve {answers:.1f} % by answers, {steps:.1f} % by steps; the beam {beam:.1f} %."
+        f"With {budget} steps, the best of {n} chains solves {answers:.1f} % by answer score and {steps:.1f} % by step "
+        f"score. The beam solves {beam:.1f} %."
     )
 
 
@@ -202,14 +205,15 @@ def way(how, recover, title):
 def at_sixteen(how):
     stays, mended = reranked(0.0, how)[4], reranked(MENDED, how)[4]
     return (
-        f"{how.capitalize()}, 16 chains: {stays:.1f} % where a flaw stays, {mended:.1f} % where one in five is mended."
+        f"Ranked by “{how}”, the best of 16 chains solves {stays:.1f} % if flaws stay and {mended:.1f} % if one in "
+        "five is mended."
     )
 
 
 FIGURES = {
     "tree": Figure(tree, step_tree.build, Handle("Steps written", STEPS, start=4, words=tuple(map(str, STEPS))), left),
     "chain": Figure(
-        chain, all_sound, Handle("Steps of a chain", LENGTHS, start=5, words=tuple(map(str, LENGTHS))), survives
+        chain, all_sound, Handle("Steps in a chain", LENGTHS, start=5, words=tuple(map(str, LENGTHS))), survives
     ),
     "best": Figure(
         best, completion_selection.best_of_n, Handle("Chains drawn", DRAWS, start=5, words=tuple(map(str, DRAWS))), is_b
@@ -217,5 +221,5 @@ FIGURES = {
     "spent": Figure(
         equal, search.beam, Handle("Steps written", BUDGETS, start=2, words=tuple(map(str, BUDGETS))), solved
     ),
-    "ways": Figure(ways, search.step_scores, Handle("One score of five", WAYS, start=0, words=WAYS), at_sixteen),
+    "ways": Figure(ways, search.step_scores, Handle("Combined step score", WAYS, start=0, words=WAYS), at_sixteen),
 }

@@ -17,7 +17,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "How many of 300 problems are solved, by what picks among the chains and when"
+TITLE = "How many of 300 problems each way of choosing a chain solves"
 
 PROBLEMS = 300
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]  # chains that are drawn
@@ -30,14 +30,14 @@ KEPT = {"1": "one", "√n": "root", "n/2": "half"}
 
 @dataclass(frozen=True)
 class Knobs:
-    blind_spots: float = ladder("Blind spots per 100", 0.0, [0.0, 1.0, 2.0, 3.0, 5.0, 10.0])
+    blind_spots: float = ladder("Blind spots per 100 chains", 0.0, [0.0, 1.0, 2.0, 3.0, 5.0, 10.0])
     orm_noise: float = ladder("Noise of answer scores", 1.0, NOISE)
     prm_noise: float = ladder("Noise of step scores", 1.0, NOISE)
     budget: int = ladder("Steps to write", 80, [20, 80, 320])
-    how: str = choice("Step scores as one", "product", list(WAYS))
+    how: str = choice("Combined step score", "product", list(WAYS))
     recover: float = ladder("Flaws mended per 100", 0.0, [0.0, 5.0, 10.0, 20.0, 30.0])
-    searcher: str = choice("Search", "beam", ["beam", "tree"])
-    kept: str = choice("Kept of n prefixes", "√n", list(KEPT))
+    searcher: str = choice("Search method", "beam", ["beam", "tree"])
+    kept: str = choice("Prefixes kept (of n)", "√n", list(KEPT))
     c: float = ladder("Exploration", 1.0, [0.0, 0.25, 0.5, 1.0, 2.0, 4.0], symbol="c")
     problem: int = slider("Problem shown", 1, low=1, high=PROBLEMS, step=1)
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
@@ -53,12 +53,13 @@ PRESETS = {
     "Tree search": Knobs(searcher="tree"),
 }
 GUESS = Guess(
-    "Both scorers twice as exact, noise 0.5, sixteen finished chains: which of the two picks more right answers?",
-    ("by steps, clearly", "within three points", "by answers, clearly"),
+    "Sixteen chains are finished, and both scorers have half the usual noise. Which picks more correct answers?",
+    ("the step scorer, clearly", "equal within three points", "the answer scorer, clearly"),
     Knobs(orm_noise=0.5, prm_noise=0.5),
     2,
     lambda k, r: (
-        f"By answers {r.reranked(k)[0]:.1f} %, by steps {r.reranked(k)[1]:.1f} %, to which right by luck is flawed."
+        f"Answer scores solve {r.reranked(k)[0]:.1f} %, and step scores, which see luck as a flaw, "
+        f"{r.reranked(k)[1]:.1f} %."
     ),
 )
 
@@ -153,6 +154,8 @@ def turned(k, **knobs):
 
 # The picture
 
+BEST_OF_N, EQUAL_STEPS = "Problems solved by the best of N", "Problems solved with equal steps"
+
 
 def figure(k, r):
     return [climb(r), equal_steps(k, r), one_problem(k, r), liked(r)]
@@ -177,9 +180,9 @@ CHAINS = dict(
 
 def climb(r):
     return panel(
-        "Solved by the best of N chains",
-        f"% of {PROBLEMS}; dotted: one of the N is right",
-        line(SIZES, r.ceiling, "one of N is right", 3, "exact"),
+        BEST_OF_N,
+        f"% of {PROBLEMS}; dotted: one of the N is correct",
+        line(SIZES, r.ceiling, "one of N is correct", 3, "exact"),
         line(SIZES, r.by_steps, "by steps", 2),
         line(SIZES, r.by_answers, "by answers", 1),
         within(threshold(r.peak[1] - LOST, "at 256: breaks below", 20.0), 150, 300, 290, 21),
@@ -197,8 +200,8 @@ def equal_steps(k, r):
     shares = [(r.one, 8), (r.greedy, 8), (answers, 1), (steps, 2), (r.searched, 4)]
     solved = [bars([i], [share], "", series, text=[f"{share:.0f}"]) for i, (share, series) in enumerate(shares)]
     return panel(
-        "Solved with equal steps",
-        f"% of {PROBLEMS}; ORM, PRM and {k.searcher}: {k.budget} steps; the others 5",
+        EQUAL_STEPS,
+        f"% of {PROBLEMS}; ORM, PRM, {k.searcher}: {k.budget} steps; others: 5 steps",
         *solved,
         within(threshold(answers - LOST, "the search breaks below", 0.0), 3.5, 4.5, 4.55, 104),
         x_range=[-0.6, 4.6],
@@ -223,9 +226,9 @@ def one_problem(k, r):
     place = COLUMNS * (up_to[answer] - tree.chance[row, answer] / 2) - 0.5
     return panel(
         "One problem, and what the search wrote",
-        f"no. {k.problem}; [above-4] sound, [below-4] flawed; full tone: written",
+        f"no. {k.problem}; [above-4] sound, [below-4] flawed; full color: written",
         heat(list(range(COLUMNS)), [6, 5, 4, 3, 2, 0.5], np.array([*levels, right]), low=-1, high=1),
-        dots([place], [0.5], "answered by the search", 1, "here"),
+        dots([place], [0.5], "answer of the search", 1, "here"),
         x="chains, % of what the policy writes",
         x_range=[-0.5, COLUMNS - 0.5],
         y_range=[-0.2, 6.6],
@@ -237,8 +240,8 @@ def one_problem(k, r):
 
 def liked(r):
     return panel(
-        "Score of what is picked by answers",
-        f"right and wrong lie 2 apart; mean of {PROBLEMS}",
+        "Answer score of the picked answer",
+        f"mean of {PROBLEMS} problems; correct and wrong are 2 apart",
         line(SIZES, r.answers.score, "score", 1),
         y_range=[0, 11],
         tab="One problem",
@@ -252,20 +255,26 @@ def readouts(k, r):
     blind, astray = r.lost > LOST, r.behind(k) > LOST
     sound = [100 * picked.sound[at(k)] for picked in (r.answers, r.steps)]
     return [
-        Readout("Reranked by answers", answers, "%", search.best_of_n),
-        Readout("Reranked by steps", steps, "%", search.best_of_n),
-        Readout("Right and sound: by answers, by steps", f"{sound[0]:.1f}, {sound[1]:.1f}", "%", search.best_of_n),
-        Readout("Search, as many steps", r.searched, "%", searcher, "violated" if astray else ""),
-        Readout("Best of 256 by answers", float(r.by_answers[-1]), "%", search.best_of_n, "violated" if blind else ""),
+        Readout("Solved, reranked by answer scores", answers, "%", search.best_of_n),
+        Readout("Solved, reranked by step scores", steps, "%", search.best_of_n),
+        Readout("Solved by a sound chain (answers, steps)", f"{sound[0]:.1f}, {sound[1]:.1f}", "%", search.best_of_n),
+        Readout("Solved by the search", r.searched, "%", searcher, "violated" if astray else ""),
+        Readout(
+            "Solved by best of 256 (answers)",
+            float(r.by_answers[-1]),
+            "%",
+            search.best_of_n,
+            "violated" if blind else "",
+        ),
     ]
 
 
 # What comes of it
 
 BLIND, NOISY, SPREAD, MIXED = (
-    "more draws find the blind spots",
-    "search follows noisy step scores",
-    "the search spends its steps badly",
+    "blind spots that more chains find",
+    "noise that misleads the search",
+    "steps spent in the wrong places",
     "more than one thing at once",
 )
 UNDONE = {BLIND: dict(blind_spots=0.0), SPREAD: dict(kept="√n", c=1.0), NOISY: dict(prm_noise=NOISE[0])}
@@ -294,15 +303,15 @@ def mended(k, r, usual):
 def watched(k, r):
     if r.lost > max(r.behind(k), 0) or r.lost > LOST:
         code = f"max(solved) - solved[256] > {LOST:g}"
-        return Gauge("Lost from the best N to 256", r.lost, LOST, "points", expression=code)
+        return Gauge("Loss from the best N to 256", r.lost, LOST, "points", expression=code)
     code = f"by_answers - search > {LOST:g}"
-    return Gauge("Search behind reranking", max(r.behind(k), 0.0), LOST, "points", expression=code)
+    return Gauge("Lag of search behind reranking", max(r.behind(k), 0.0), LOST, "points", expression=code)
 
 
 def seen_at(k, r, cause):
     if cause == BLIND:
-        return At("Solved by the best of N chains", None, None, "{y:.0f} % with 256 chains", "by answers")
-    return At("Solved with equal steps", 4, r.searched, f"the search solves {r.searched:.0f} %")
+        return At(BEST_OF_N, None, None, "{y:.0f} % with 256 chains", "by answers")
+    return At(EQUAL_STEPS, 4, r.searched, f"the search solves {r.searched:.0f} %")
 
 
 def broken(k, r):
@@ -311,18 +320,18 @@ def broken(k, r):
         return None
     if r.lost > LOST:
         N, most = r.peak
-        led = "Every draw may be one that the scorer loves and that is wrong" if blamed == BLIND else "More is worse"
-        why = f"{led}: {N} chains solve {most:.0f} %, 256 solve {r.by_answers[-1]:.0f} %."
+        led = " Any chain may end in a wrong answer that the scorer loves." if blamed == BLIND else ""
+        why = f"The best of {N} chains solves {most:.0f} %, the best of 256 only {r.by_answers[-1]:.0f} %.{led}"
         claims = {
             "more chains solve less": lambda: (
                 solved_again(r, r.tree.orm, 256) < solved_again(r, r.tree.orm, N) - LOST + 4
             )
         }
     else:
-        led = {NOISY: "Step scores lead it astray", SPREAD: "It spends its steps in the wrong places"}
+        led = {NOISY: "Noisy step scores mislead it", SPREAD: "It spends its steps in the wrong places"}
         why = (
-            f"{led.get(blamed, 'Undoing one thing alone does not mend it')}: the search solves {r.searched:.0f} %, and "
-            f"{chains(k)} finished chains picked by their answers {r.reranked(k)[0]:.0f} %."
+            f"The search solves {r.searched:.0f} %, the best of {chains(k)} by answer score {r.reranked(k)[0]:.0f} %. "
+            f"{led.get(blamed, 'Undoing one cause alone does not mend it')}."
         )
         claims = solving(k, r) | {
             "the search is behind": lambda: r.searched < solved_again(r, r.tree.orm, chains(k)) - LOST + 4
@@ -373,7 +382,8 @@ def worse(k, r):
     if r.lost > TURNED:
         N, most = r.peak
         return Said(
-            f"More chains make it worse beyond {N}, where {most:.1f} % are solved: 256 solve {r.by_answers[-1]:.1f} %.",
+            f"The best of {N} chains solves {most:.1f} %. Beyond that, more chains hurt: 256 solve "
+            f"{r.by_answers[-1]:.1f} %.",
             {
                 "each size beyond it solves less": lambda: all(r.by_answers[SIZES.index(N) + 1 :] < most),
                 "a scorer without blind spots loses less": lambda: turned(k, blind_spots=0.0).lost < r.lost,
@@ -381,8 +391,8 @@ def worse(k, r):
         )
     if r.behind(k) > BEHIND:
         return Said(
-            f"The search solves {r.searched:.1f} %, {r.behind(k):.1f} points less than {chains(k)} finished chains "
-            "picked by their answers.",
+            f"The search solves {r.searched:.1f} %, {r.behind(k):.1f} points less than the best of {chains(k)} "
+            "finished chains by answer score.",
             solving(k, r),
         )
     return None
@@ -390,16 +400,17 @@ def worse(k, r):
 
 def holds(k, r):
     answers, steps = r.reranked(k)
-    few = f"{chains(k)} finished chains"
     return Said(
-        f"With {k.budget} steps, {few} solve {answers:.1f} % picked by answers and {steps:.1f} % by steps, the search "
-        f"{r.searched:.1f} %.",
+        f"With {k.budget} steps, the best of {chains(k)} chains solves {answers:.1f} % by answer score and "
+        f"{steps:.1f} % by step score. The search solves {r.searched:.1f} %.",
         solving(k, r),
     )
 
 
 # ── two runs on the first screen ──
 
+
+DARE = "Can you make more chains solve fewer problems?"
 
 TWO_RUNS = "no blind spots", "5 in 100 blind spots"
 
@@ -408,7 +419,7 @@ def opening(plain, other):
     named = ((plain, TWO_RUNS[0], 1), (other, TWO_RUNS[1], 2))
     return [
         panel(
-            "Problems solved by the best of N",
+            BEST_OF_N,
             f"% of {PROBLEMS}",
             *[line(SIZES, r.by_answers, name, series) for r, name, series in named],
             label(280, float(plain.by_answers[-1]) - 16, TWO_RUNS[0], 1, "right"),
@@ -417,8 +428,8 @@ def opening(plain, other):
             **CHAINS,
         ),
         panel(
-            "Score of the answer that is picked",
-            "by which it is picked; higher is better",
+            "Answer score of the picked answer",
+            "mean; the highest score is picked",
             *[line(SIZES, r.answers.score, name, series) for r, name, series in named],
             y_range=[0, 5],
             **CHAINS,

@@ -31,9 +31,9 @@ def shown(k):
 def test_the_default_agrees_with_an_independent_enumeration():
     # by an independent program for this seed: .876 and .859 of 16 chains, .976 of 256
     values = shown(Knobs())
-    assert values["Reranked by answers"] == pytest.approx(87.6, abs=0.3)
-    assert values["Reranked by steps"] == pytest.approx(85.9, abs=0.3)
-    assert values["Best of 256 by answers"] == pytest.approx(97.6, abs=0.3)
+    assert values["Solved, reranked by answer scores"] == pytest.approx(87.6, abs=0.3)
+    assert values["Solved, reranked by step scores"] == pytest.approx(85.9, abs=0.3)
+    assert values["Solved by best of 256 (answers)"] == pytest.approx(97.6, abs=0.3)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -61,8 +61,8 @@ def test_a_search_that_no_other_spending_of_its_steps_would_save_follows_noise()
 
 def test_only_the_gauge_that_matters_is_shown():
     watched = {name: search.watched(k, result(k)).label for name, k in PRESETS.items()}
-    assert watched["5 blind spots per 100"] == "Lost from the best N to 256"
-    assert watched["Step noise 2"] == "Search behind reranking"
+    assert watched["5 blind spots per 100"] == "Loss from the best N to 256"
+    assert watched["Step noise 2"] == "Lag of search behind reranking"
 
 
 def test_the_noise_of_steps_leaves_the_curve_of_answers_alone():
@@ -75,7 +75,7 @@ def test_the_bars_equal_the_points_of_the_curves():
         r = result(k)
         at = search.SIZES.index(chains)
         assert r.reranked(k) == (r.by_answers[at], r.by_steps[at])
-        bars = [mark["y"][0] for mark in panels(k)["Solved with equal steps"]["data"]]
+        bars = [mark["y"][0] for mark in panels(k)["Problems solved with equal steps"]["data"]]
         assert bars == [r.one, r.greedy, r.by_answers[at], r.by_steps[at], r.searched]
 
 
