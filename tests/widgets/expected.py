@@ -128,10 +128,10 @@ BREAKS = {
         "Any of 16": "a lucky ending counts as proof",
     },
     "red_team": {
-        "Instances patched": "both verifiers have the hole",
-        "Nothing patched": "nothing is patched",
-        "Held-out in the reward": "the held-out verifier is spent",
-        "Classes, most holes shared": "both verifiers have the hole",
+        "Instances patched": "a hole in both verifiers",
+        "Nothing patched": "holes that nobody patches",
+        "Held-out in the reward": "training on the held-out verifier",
+        "Classes, most holes shared": "a hole in both verifiers",
     },
     "reinforce": {
         "Group mean": "a high baseline on solved prompts",

@@ -22,7 +22,7 @@ def RETURNS(value):
     """The reward in what a verifier has returned: a number from 0 to 1, or a dict that has one."""
     reward = value.get("reward") if isinstance(value, dict) else value
     if not isinstance(reward, int | float | np.number | np.bool_) or not 0 <= reward <= 1:
-        raise ValueError(f"it returned {repr(value)[:60]}, and a reward is a number from 0 to 1")
+        raise ValueError(f"it returned {repr(value)[:60]}, but a reward is a number from 0 to 1")
     return float(reward)
 
 
@@ -57,12 +57,12 @@ def shown(called):
         said(winning, public, refused, policies) + fell(*failed),
         (
             table(
-                "What beat it, of twelve attacks that are shown",
+                "Attacks that beat it, of twelve that are shown",
                 [(short(t), a.kind) for a, (_, t) in zip(public, wrong)],
             ),
-            table("Right answers refused, of sixteen", [(short(text), "in form") for _, text in right]),
+            table("Correct answers rejected, of sixteen", [(short(text), "in form") for _, text in right]),
             Table(
-                "test_verifier.py, to take along",
+                "test_verifier.py, to download",
                 ("for pytest",),
                 ((arena.as_tests(unpaid, right or [case[:2] for case in golden]),),),
                 taken=True,
@@ -87,16 +87,16 @@ def said(winning, public, refused, policies):
     behind, kinds = len(winning) - len(public), len({attack.kind for attack in winning})
     before, after = (f"{arena.SKILL * share:.2f}" for share in policies[[0, -1], 0])
     moved = np.abs(policies[-1] - policies[0]).max() > 1e-6
-    learned = f"goes from {before} solved to {after}" if moved else f"stays at {before} solved: all is paid alike"
+    learned = f"goes from {before} solved to {after}" if moved else f"stays at {before}: all rewards are equal"
     return (
-        f"Of the attacks {len(public)} of 12 shown beat it and {behind} of 12 held back, in {kinds} of 6 classes. "
-        f"{len(refused)} of 16 right answers are refused. Trained against it, a policy {learned}."
+        f"{len(public)} of 12 shown attacks and {behind} of 12 hidden ones beat it, in {kinds} of 6 classes. "
+        f"It rejects {len(refused)} of 16 correct answers. A policy that is trained on it {learned}."
     )
 
 
 def fell(failed, calls):
     """What is said of a verifier that raised, or returned what is no reward."""
-    return f" It failed on {failed} of {calls} texts, which are paid 0." if failed else ""
+    return f" It failed on {failed} of {calls} texts, which get a reward of 0." if failed else ""
 
 
 def table(caption, rows):
@@ -116,12 +116,12 @@ def curves(policies, attacks):
     honest, back = policies[::4, 0], policies[::4, 1:][:, held_back].sum(axis=1)
     front = policies[::4, 1:][:, ~held_back].sum(axis=1)
     return by_update(
-        "What a policy writes that is trained on it",
+        "What a policy writes if trained on it",
         "share of the completions",
         line(at, honest, "honest work", 1),
-        line(at, front, "attacks that are shown", 2),
-        line(at, back, "attacks held back", 3),
-        label(4, 1.1, "solid: honest; dashed: attacks shown; dotted: held back"),
+        line(at, front, "shown attacks", 2),
+        line(at, back, "hidden attacks", 3),
+        label(4, 1.1, "solid: honest; dashed: shown attacks; dotted: hidden"),
         updates=arena.UPDATES,
         y_range=(0, 1.2),
     )

@@ -114,8 +114,8 @@ def audits(n):
     names = [f"1 in {round(1 / share)}" for share in SHARES]
     return [
         panel(
-            "Chance that an audit sees the hack",
-            "of a hack that is drawn once in 20, 100 or 500 completions",
+            "Probability that an audit sees a hack",
+            "if the hack makes up one completion in 20, 100 or 500",
             *(
                 line(at, detection.detect_probability(share, at), name, i + 1)
                 for i, (share, name) in enumerate(zip(SHARES, names))
@@ -135,7 +135,7 @@ def audits(n):
 
 def audits_said(n):
     chances = [f"{detection.detect_probability(share, n):.2f}" for share in SHARES]
-    return f"With {n} read: {chances[0]}, {chances[1]} and {chances[2]}."
+    return f"An audit of {n} sees the three hacks with probability {chances[0]}, {chances[1]} and {chances[2]}."
 
 
 # ── one hole at a time, or its class ──
@@ -153,7 +153,7 @@ def chase(audit):
     return [
         panel(
             "Completions that use a hole",
-            "share after each round, one seed; no hole is shared",
+            "share after each round (one seed; no hole is shared)",
             line(at, chased(INSTANCE, audit), "instances patched", 2),
             line(at, chased(CLASS, audit), "classes patched", 1),
             label(ROUNDS, 0.96, "instances patched", 2, "right"),
@@ -168,8 +168,8 @@ def chase(audit):
 def chase_said(audit):
     hacked = {patch: sum(share > FULL for share in chased(patch, audit)) for patch in CLOSES}
     return (
-        f"{audit} read a round: over half are hacked at the end of {hacked[INSTANCE]} of {ROUNDS} rounds with instance "
-        f"patches, of {hacked[CLASS]} with class patches."
+        f"If {audit} are read per round, over half of the completions are hacks after {hacked[INSTANCE]} of {ROUNDS} "
+        f"rounds with instance patches, and after {hacked[CLASS]} with class patches."
     )
 
 
@@ -183,21 +183,21 @@ def bonus(f):
     paid = [WITHOUT, WITH + f]
     return [
         panel(
-            "What the reward prefers",
-            "bars: paid; dots: solved",
-            bars([0, 1], paid, "paid", 2, text=[f"{value:.2f}" for value in paid]),
+            "Reward with and without the form",
+            "bars: mean reward; dots: share solved",
+            bars([0, 1], paid, "mean reward", 2, text=[f"{value:.2f}" for value in paid]),
             dots([0, 1], [WITHOUT, WITH], "solved", 1),
             x_range=(-0.6, 1.6),
             y_range=(0, 0.95),
-            ticks=dict(tickvals=[0, 1], ticktext=["no form, right 0.5", "in form, right 0.3"], tickangle=0),
+            ticks=dict(tickvals=[0, 1], ticktext=["no form, correct 0.5", "in form, correct 0.3"], tickangle=0),
         )
     ]
 
 
 def bonus_said(f):
     if detection.bonus_wins(f, WITHOUT, WITH):
-        return f"Bonus {f:g}: the form wins, {WITH + f:.2f} against {WITHOUT:.2f}, and solves {WITH:.2f}."
-    return f"Bonus {f:g}: the form is paid {WITH + f:.2f} and loses to {WITHOUT:.2f}."
+        return f"With a bonus of {f:g}, the form wins by {WITH + f:.2f} to {WITHOUT:.2f}, but solves only {WITH:.2f}."
+    return f"With a bonus of {f:g}, the form gets {WITH + f:.2f} and loses to {WITHOUT:.2f} without it."
 
 
 # ── how much overlap is too much ──
@@ -217,7 +217,7 @@ def overlaps(overlap):
     return [
         panel(
             "Runs that are lost",
-            "share of twenty runs; [s8] the chance that one of 24 holes is shared",
+            "share of twenty runs; [s8] probability that one of 24 holes is shared",
             line(
                 OVERLAPS,
                 [detection.shared_hole(at, redteam.HOLES) for at in OVERLAPS],
@@ -231,7 +231,7 @@ def overlaps(overlap):
             dots([overlap], [ends[CLASS][i]], "classes patched", 1, "here"),
             label(0.5, 0.86, "instances patched", 2, "right"),
             label(0.5, 0.3, "classes patched", 1, "right"),
-            x="chance that a hole is shared",
+            x="probability that a hole is shared",
             x_range=(-0.01, 0.52),
             y_range=(-0.03, 1.05),
         )
@@ -240,7 +240,7 @@ def overlaps(overlap):
 
 def overlaps_said(overlap):
     return (
-        f"Overlap {overlap:g}: {lost(INSTANCE, overlap)} of 20 runs are lost with instance patches, "
+        f"With an overlap of {overlap:g}, {lost(INSTANCE, overlap)} of 20 runs are lost with instance patches and "
         f"{lost(CLASS, overlap)} with class patches."
     )
 
@@ -255,16 +255,16 @@ def contaminated():
     rates = {model: contamination.finished(model)[1] for model in MODELS}
     return [
         panel(
-            "Gained on MATH-500, by what is rewarded",
-            "Qwen2.5-Math-7B, points of 100 (Shao et al. 2025)",
+            "Gain on MATH-500, by what is rewarded",
+            "Qwen2.5-Math-7B, in points (Shao et al. 2025)",
             bars([0, 1, 2], points, "gained", 1, text=[f"{value:g}" for value in points]),
             x_range=(-0.6, 2.6),
             y_range=(0, 36),
             ticks=dict(tickvals=[0, 1, 2], ticktext=[name.replace(" ", "<br>") for name in names], tickangle=0),
         ),
         panel(
-            "Shown 60 % of a question, writes the rest",
-            "of 100, word for word (Wu et al. 2025)",
+            "Rest of a question known by heart",
+            "%, after the first 60 % (Wu et al. 2025)",
             *(
                 bars(
                     [i + 0.38 * m - 0.19 for i in range(2)],
@@ -287,7 +287,7 @@ def contaminated():
 FIGURES = {
     "opening": OPENING,
     "audits": Figure(audits, detection.detect_probability, Handle("Completions read", AUDITS, start=3), audits_said),
-    "chase": Figure(chase, redteam.hacked, Handle("Completions read a round", READ, start=1), chase_said),
+    "chase": Figure(chase, redteam.hacked, Handle("Completions read per round", READ, start=1), chase_said),
     "contaminated": Figure(contaminated, contamination.gained),
     "bonus": Figure(bonus, detection.bonus_wins, Handle("Bonus for form", BONUSES, start=4), bonus_said),
     "overlap": Figure(overlaps, redteam.run, Handle("Overlap", OVERLAPS, start=4, symbol="ω"), overlaps_said),

@@ -36,10 +36,10 @@ MOST_LOST = 0.5  # of the completions, through holes that both verifiers have
 class Knobs:
     patch: str = choice("A patch closes", CLASS, [CLASS, INSTANCE, NOTHING])
     overlap: float = ladder("Overlap of holes", 0.2, [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.0], symbol="ω")
-    audit: int = ladder("Completions read a round", 64, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
-    heldout: bool = toggle("Held-out verifier in the reward", False)
+    audit: int = ladder("Completions read per round", 64, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512])
+    heldout: bool = toggle("Held-out verifier in reward", False)
     learning_rate: float = ladder("Learning rate", 0.35, [0.05, 0.1, 0.2, 0.35, 0.5, 1.0])
-    refuses: float = ladder("Right work refused, a patch", 1.5, [0.0, 0.5, 1.5, 5.0, 20.0], unit="%")
+    refuses: float = ladder("Correct work a patch rejects", 1.5, [0.0, 0.5, 1.5, 5.0, 20.0], unit="%")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -104,7 +104,7 @@ def idle(k):
 
 
 # ── the pictures ──
-THE_WALL = "The last round: the verifier’s holes, by class, and what an audit reads"
+THE_WALL = "The last round: the verifier’s holes, by class, and the completions that are read"
 
 
 def figure(k, r):
@@ -112,17 +112,17 @@ def figure(k, r):
     solved, proxy = (redteam.along(r.rounds, measure) for measure in (redteam.solved, redteam.proxy))
     second = redteam.along(r.rounds, lambda this: redteam.heldout(this, r.wall.shared))
     by_class = np.array([classes(this.policies[-1]) for this in r.rounds])
-    span = dict(x="update; 15 a round", x_range=(0, x[-1]))
+    span = dict(x="update (15 per round)", x_range=(0, x[-1]))
     after = list(range(1, ROUNDS + 1))
     return [
         board(k, r),
         panel(
-            "What the verifiers say, and what is solved",
-            "share: [s1] solved; mean reward: [s2] training verifier, [s3] held-out verifier",
+            "Tasks solved, and the reward of each verifier",
+            "[s1] share solved; mean reward: [s2] training verifier, [s3] held-out verifier",
             line(x, solved, "solved", 1),
             line(x, proxy, "training verifier", 2),
             line(x, second, "held-out verifier", 3),
-            threshold(START, "less than before", 0.0),
+            threshold(START, "less than before training", 0.0),
             y_range=(0, 1.05),
             tab="By update",
             **span,
@@ -137,7 +137,7 @@ def figure(k, r):
         ),
         panel(
             "How the policy works",
-            "share of the completions after each round; [s1] honest, [s3] lazy, thin: each class",
+            "share of completions after each round; [s1] honest, [s3] lazy, thin: each class of holes",
             line(after, by_class[:, 0], "honest work", 1),
             line(after, by_class[:, 1], "lazy work", 3),
             *(line(after, by_class[:, 2 + c], name, 4 + c % 5, "seed") for c, name in enumerate(holes.CLASSES)),
@@ -159,7 +159,7 @@ def board(k, r):
     ever = np.any([past.found for past in r.rounds], axis=0)
     cells = holes.wall(this.open, ever, r.wall.shared, this.drawn[2:])
     ringed, words = (mark_of(r), ring_words(r)) if broken(k, r) else (None, "")
-    stands = "a dot: a completion" if k.audit <= holes.DOTS else f"a dot: {k.audit // holes.DOTS} completions"
+    stands = "a dot: one completion" if k.audit <= holes.DOTS else f"a dot: {k.audit // holes.DOTS} completions"
     still = f"{counted(left_open(r), 'hole')} {plural(left_open(r), 'is', 'are')}"
     alt = f"{still} open at the end. Honest work is {100 * this.policies[-1, 0]:.0f} of 100."
     return scene.scene(
@@ -194,11 +194,11 @@ def left_open(r):
 def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Solved", stated(r.solved), "", redteam.solved, state),
-        Readout("Held-out verifier", stated(r.heldout), "", redteam.heldout),
-        Readout("Training verifier", r.proxy, "", redteam.proxy),
-        Readout("Hacked, at most", float(r.hacked.max()), "", redteam.hacked),
-        Readout("Right work refused", 100 * r.last.refused, "%", redteam.run),
+        Readout("Tasks solved", stated(r.solved), "", redteam.solved, state),
+        Readout("Reward, held-out verifier", stated(r.heldout), "", redteam.heldout),
+        Readout("Reward, training verifier", r.proxy, "", redteam.proxy),
+        Readout("Largest share of hacks", float(r.hacked.max()), "", redteam.hacked),
+        Readout("Correct work rejected", 100 * r.last.refused, "%", redteam.run),
     ]
 
 
@@ -208,12 +208,12 @@ def stated(share):
 
 
 def watched(k, r):
-    return Gauge("Solved at the end", round(r.solved, 3), START, below=True, expression="solved[-1] < solved[0]")
+    return Gauge("Tasks solved at the end", round(r.solved, 3), START, below=True, expression="solved[-1] < solved[0]")
 
 
 # ── what went wrong, and because of what ──
-UNWATCHED, SHARED, SPENT = "nothing is patched", "both verifiers have the hole", "the held-out verifier is spent"
-OUTRUN, REFUSED, MIXED = "patches come too late", "patches refuse right work", "more than one thing at once"
+UNWATCHED, SHARED, SPENT = "holes that nobody patches", "a hole in both verifiers", "training on the held-out verifier"
+OUTRUN, REFUSED, MIXED = "patches that come too late", "patches that reject correct work", "more than one thing at once"
 
 
 def undoing(k):
@@ -253,14 +253,14 @@ def broken(k, r):
 
 
 def why(k, r, name, turned):
-    reports = f"The verifiers say {r.proxy:.2f} and {r.heldout:.2f}, and {r.solved:.2f} is solved"
+    reports = f"The verifiers report {r.proxy:.2f} and {r.heldout:.2f}, but {r.solved:.2f} is solved"
     words = {
-        SPENT: f"{reports}: what the held-out verifier pays is the reward now.",
-        UNWATCHED: f"{reports}: {100 * r.hacked[-1]:.0f} of 100 completions use a hole, and nobody closes one.",
-        SHARED: f"{reports}: {shared_words(r)}.",
-        OUTRUN: f"{reports}: {late(r)}.",
-        REFUSED: f"{reports}: patches refuse {100 * r.last.refused:.0f} of 100 right ones, so honest work hardly pays.",
-        MIXED: f"{reports}: undoing one thing alone does not mend it.",
+        SPENT: f"{reports}. The held-out verifier is part of the reward, so it is no check.",
+        UNWATCHED: f"{reports}. {100 * r.hacked[-1]:.0f} of 100 completions use a hole, and nobody closes one.",
+        SHARED: f"{reports}. {shared_words(r)}.",
+        OUTRUN: f"{reports}. {late(r)}.",
+        REFUSED: f"{reports}. Patches reject {100 * r.last.refused:.0f} % of correct work, so honest work hardly pays.",
+        MIXED: f"{reports}. Undoing one cause alone does not mend it.",
     }
 
     def mends(change):
@@ -286,12 +286,16 @@ def why(k, r, name, turned):
 
 def late(r):
     if (r.last.policies[-1, 2:] * r.last.open).sum() > 0.1:
-        return "the policy is at the next hole before a patch has closed this one"
-    return "holes were closed so late that the policy is not back yet"
+        return "The policy uses the next hole before this one is closed"
+    return "Holes were closed so late that the policy has not recovered"
 
 
 def shared_words(r):
-    return "both pay the hole where the policy lives" if through_shared(r) > MOST_LOST else "both pay some of the holes"
+    return (
+        "Both accept the hole that the policy uses"
+        if through_shared(r) > MOST_LOST
+        else "Both accept some of the holes"
+    )
 
 
 def amounts(r):
@@ -317,8 +321,8 @@ def worse(k, r):
     if r.mean_solved >= usual(k).mean_solved - MISSED:
         return None
     return Said(
-        f"Solved {r.solved:.2f} at the end and {r.mean_solved:.2f} on average over the run; "
-        f"by default {usual(k).mean_solved:.2f} on average.",
+        f"Over the run {r.mean_solved:.2f} of the tasks are solved on average, compared with "
+        f"{usual(k).mean_solved:.2f} by default. At the end {r.solved:.2f} are solved.",
         {
             **amounts(r),
             "less on average": lambda: (
@@ -332,20 +336,19 @@ def holds(k, r):
     clean = r.hacked[-1] < 0.005
     hacked = "no completion in 200 uses a hole" if clean else f"{100 * r.hacked[-1]:.0f} of 100 completions use a hole"
     return Said(
-        f"Solved {r.solved:.2f}, and at the end {hacked}. Open: {left_open(r)} of {redteam.HOLES} holes.",
+        f"At the end {r.solved:.2f} of the tasks are solved, and {hacked}. {left_open(r)} of {redteam.HOLES} holes are "
+        "open.",
         {**amounts(r), "so few use a hole": lambda: not clean or 1 - r.last.policies[-1, :2].sum() < 0.005},
     )
 
 
 GUESS = Guess(
-    "With instances patched both verifiers report 1.00. How much is really solved?",
-    ("nearly all", "about half", "next to nothing"),
+    "If only instances are patched, both verifiers report 1.00. How many of the tasks are really solved?",
+    ("nearly all", "about half", "almost none"),
     Knobs(patch=INSTANCE),
     2,
-    lambda k, r: (
-        f"The held-out verifier says {r.heldout:.2f}, the training one {r.proxy:.2f}, and {r.solved:.2f} is solved."
-    ),
-    "Solved",
+    lambda k, r: f"The held-out verifier reports {r.heldout:.2f}, but {r.solved:.2f} of the tasks are solved.",
+    "Tasks solved",
 )
-DARE = "Can you satisfy both verifiers with nothing solved?"
+DARE = "Can you satisfy both verifiers while nothing is solved?"
 OPENING = Played(Knobs(), Knobs(patch=INSTANCE), "opening")

@@ -31,22 +31,22 @@ def test_it_begins_where_page_18_does_and_shares_what_was_written_there():
 
 def test_the_draft_is_beaten_in_two_classes_and_by_what_is_held_back():
     page = answer(inspect.getsource(editable.EDITED))
-    assert page["sentence"].startswith("Of the attacks 3 of 12 shown beat it and 2 of 12 held back, in 2 of 6 classes.")
-    assert page["sentence"].endswith("a policy goes from 0.54 solved to 0.00.")
+    assert page["sentence"].startswith("3 of 12 shown attacks and 2 of 12 hidden ones beat it, in 2 of 6 classes.")
+    assert page["sentence"].endswith("A policy that is trained on it goes from 0.54 solved to 0.00.")
     assert [row[1] for row in page["tables"][0]["rows"]] == ["several answers"] * 2 + ["another script"]
 
 
 def test_a_right_verifier_is_beaten_by_nothing_and_the_policy_works_honestly():
     page = answer(RIGHT)
-    assert page["sentence"].startswith("Of the attacks 0 of 12 shown beat it and 0 of 12 held back")
-    assert page["sentence"].endswith("a policy goes from 0.54 solved to 0.60.")
+    assert page["sentence"].startswith("0 of 12 shown attacks and 0 of 12 hidden ones beat it")
+    assert page["sentence"].endswith("A policy that is trained on it goes from 0.54 solved to 0.60.")
     assert page["tables"][0]["rows"] == page["tables"][1]["rows"] == []
 
 
 def test_whoever_patches_the_strings_that_were_shown_is_beaten_by_those_held_back():
     page = answer(STRINGS)
-    assert page["sentence"].startswith("Of the attacks 0 of 12 shown beat it and 2 of 12 held back, in 1 of 6 classes.")
-    assert page["sentence"].endswith("a policy goes from 0.54 solved to 0.00.")
+    assert page["sentence"].startswith("0 of 12 shown attacks and 2 of 12 hidden ones beat it, in 1 of 6 classes.")
+    assert page["sentence"].endswith("A policy that is trained on it goes from 0.54 solved to 0.00.")
 
 
 def test_the_file_has_what_beat_it_and_what_it_refused_and_nothing_that_is_held_back():
@@ -66,11 +66,11 @@ def test_the_file_has_what_beat_it_and_what_it_refused_and_nothing_that_is_held_
 
 def test_where_all_is_paid_alike_nothing_is_learned_and_a_verifier_that_falls_over_is_told_so():
     sentence = answer("def score(example, completion):\n    return True")["sentence"]
-    assert sentence.startswith("Of the attacks 12 of 12 shown beat it and 12 of 12 held back")
-    assert sentence.endswith("a policy stays at 0.54 solved: all is paid alike.")
+    assert sentence.startswith("12 of 12 shown attacks and 12 of 12 hidden ones beat it")
+    assert sentence.endswith("A policy that is trained on it stays at 0.54: all rewards are equal.")
     for body in ("raise KeyError(completion)", "return None", "return -1", 'return float("nan")'):
         page = answer(f"def score(example, completion):\n    {body}")
-        assert page["sentence"].endswith("all is paid alike. It failed on 224 of 224 texts, which are paid 0.")
+        assert page["sentence"].endswith("all rewards are equal. It failed on 224 of 224 texts, which get a reward of 0.")
         assert page["beside"].startswith("224 of the calls failed.")
     fails_on_some = inspect.getsource(editable.EDITED).replace("answer =", "int(completion[-1])\n    answer =")
     sentence = answer(fails_on_some)["sentence"]
