@@ -134,7 +134,7 @@ def test_dead_sandboxes_cost_no_task_if_they_are_run_again_or_left_out():
 
 
 def test_the_figure_of_tries_says_what_six_pay_the_coin():
-    assert figures.tried_said(6).startswith(f"6 tries pay it {retry_fp(0.2, 6):.2f}")
+    assert figures.tried_said(6).startswith(f"With 6 tries it earns {retry_fp(0.2, 6):.2f}")
 
 
 @pytest.mark.slow

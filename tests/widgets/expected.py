@@ -194,10 +194,10 @@ BREAKS = {
     },
     "trainer": {"Learning rate 0.1": "every weight moves too far", "32 steps a batch": "many steps on one batch"},
     "verifier_pool": {
-        "Four slots a core": "load became a verdict",
-        "Eight cores": "load became a verdict",
-        "Limit 4 s": "a limit too short",
-        "Eight tries, flaky tests": "a pass by luck counts",
+        "Four slots a core": "time-outs caused by load",
+        "Eight cores": "time-outs caused by load",
+        "Limit 4 s": "a limit that is too short",
+        "Eight tries, flaky tests": "tries that reward luck",
     },
     "verifiers": {
         "Answer occurs": "the check pays what is wrong",

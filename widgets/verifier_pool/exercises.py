@@ -15,15 +15,15 @@ CHANGE = Change(
     "the reward of a job",
     (
         Exercise(
-            "Leave out (np.nan) a job that was cut off before it had used its limit of CPU seconds. One that had used "
-            "it is paid 0, as before. Then look at 128 slots.",
+            "Leave out (np.nan) each job that was cut off before it had used its limit of CPU seconds. A job that had "
+            "used it still gets a reward of 0. Then look at 128 slots.",
             ((PASSED, CUT, USED, 10.0), (np.ones(2), np.array([True, False]), np.array([2.0, 2.0]), 5.0)),
             lambda passed, cut, used, limit: np.array(
                 [0.0 if c and u >= limit else np.nan if c else p for p, c, u in zip(passed, cut, used)]
             ),
             (
-                "used < limit says whose limit was not used up.",
-                "np.where(cut & (used < limit), np.nan, …) around what stands there.",
+                "`used < limit` says which jobs had not used up their limit.",
+                "Put `np.where(cut & (used < limit), np.nan, …)` around the present expression.",
             ),
             (
                 "    return np.where(cut, 0.0, passed)",
@@ -41,17 +41,17 @@ def refused(k):
 
 CHALLENGES = (
     Challenge(
-        "Eight cores: let at least 68 of 100 tasks be solved at the end.",
+        "With eight cores, end with at least 68 of 100 tasks solved.",
         lambda k, r: done(r) and k.cores == 8 and final(r) >= 0.68,
         Knobs(cores=8, clock=CPU),
     ),
     Challenge(
-        "128 slots on 32 cores, by the wall clock: let at least 69 of 100 be solved.",
+        "With 128 slots on 32 cores and the wall clock, end with at least 69 of 100 tasks solved.",
         lambda k, r: done(r) and (k.slots, k.cores, k.clock) == (128, 32, WALL) and final(r) >= 0.69,
         Knobs(slots=128, limit=30),
     ),
     Challenge(
-        "100 tests, each failing 0.1 % by chance: refuse under 1 % of right programs, and keep luck under 2 %.",
+        "With 100 tests that fail 0.1 % by chance, reject under 1 % of correct programs and end with under 2 % coins.",
         lambda k, r: done(r) and k.flake == 0.1 and k.tests == 100 and refused(k) < 0.01 and r.policy[-1, COIN] < 0.02,
         Knobs(flake=0.1, tries=2),
     ),

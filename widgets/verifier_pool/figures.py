@@ -61,7 +61,7 @@ def opening(way, second):
     slots, job = pictured(way)
     return [
         scene.scene(
-            f"Programs are checked: {len(slots)} of 32 sandboxes, over 8 cores",
+            f"Programs checked in {len(slots)} of 32 sandboxes, on 8 cores",
             sandboxes.LEGEND,
             sandboxes.board(
                 "o",
@@ -91,9 +91,9 @@ def so_far(way, second):
     if second < verdicts.seconds:
         done = int((verdicts.end <= second).sum())
         waits = int(((batch(way).arrivals <= second) & (verdicts.start > second)).sum())
-        return f"{done} of {JOBS} programs have a verdict, {waits} wait for a sandbox."
+        return f"{done} of {JOBS} programs have a verdict, and {waits} wait for a sandbox."
     solved, _ = trained(way)
-    return f"The model solved {100 * START:.0f} of 100 tasks. After 60 such steps it solves {100 * solved:.0f}."
+    return f"The policy solved {100 * START:.0f} of 100 tasks. After 60 such steps it solves {100 * solved:.0f}."
 
 
 OPENING = Figure(
@@ -108,7 +108,7 @@ OPENING = Figure(
         start=len(SECONDS) - 1,
         ticks={i: str(second) for i, second in enumerate(SECONDS) if second % 48 == 0},
         strip=Strip(
-            "Correct programs refused, of 100",
+            "Correct programs rejected, of 100",
             lambda: [[refused(way, second) for second in SECONDS] for way in SETTINGS],
             lambda way, second: f"{100 * refused(way, second):.0f}",
         ),
@@ -145,7 +145,7 @@ def crowd(slots):
     many = max(len(sandboxes.programs(in_slots(n), part(n))) for n in SLOTS)
     return [
         scene.scene(
-            "One slot in sixteen, over 32 cores",
+            "One slot in sixteen, on 32 cores",
             sandboxes.LEGEND,
             sandboxes.board(
                 "c", in_slots(slots), part(slots), PART_UNTIL, crowd_said(slots), many=many, ticks=(0, 25, 50, 75, 100)
@@ -157,8 +157,8 @@ def crowd(slots):
 def crowd_said(slots):
     verdicts = in_slots(slots)
     return (
-        f"{slots} slots: {int(verdicts.cut.sum())} of {JOBS} are cut off at {LIMIT} s; {int(verdicts.over.sum())} need "
-        f"more than that. The last verdict comes after {verdicts.seconds:.0f} s."
+        f"With {slots} slots, {int(verdicts.cut.sum())} of {JOBS} programs are cut off at {LIMIT} s; "
+        f"{int(verdicts.over.sum())} need more than that. The last verdict comes after {verdicts.seconds:.0f} s."
     )
 
 
@@ -178,11 +178,11 @@ def flaky(tests):
         chance, x = refused_by_chance(tests, tries), 6.3 * i
         marks.append(scene.word(counted(tries, "try", "tries"), (x, 0.55), "strong"))
         marks.append(scene.hundred(f"f{i}", [("against", chance), ("followed", 1 - chance)], (x, 0.95)))
-        marks.append(scene.word(f"refused: {runs.one_in(chance)}", (x, 6.3), key=f"w{i}"))
+        marks.append(scene.word(f"rejected: {runs.one_in(chance)}", (x, 6.3), key=f"w{i}"))
     return [
         scene.scene(
-            "A hundred right programs, each test failing once in a thousand by chance",
-            "[followed] paid, [against] refused; paid if all tests pass in one of the tries",
+            "A hundred correct programs whose tests fail once in a thousand runs",
+            "[followed] accepted: all tests passed in one of the tries; [against] rejected",
             scene.view("f", 18, 6.5, flaky_said(tests), *marks),
         )
     ]
@@ -190,8 +190,8 @@ def flaky(tests):
 
 def flaky_said(tests):
     first, second = (100 * refused_by_chance(tests, tries) for tries in (1, 2))
-    refused = f"{first:.1f} % of right programs are refused with one try, {second:.2g} % with two"
-    return f"{counted(tests, 'test')}: {refused}."
+    rejected = f"{first:.1f} % of correct programs are rejected with one try and {second:.2g} % with two"
+    return f"With {counted(tests, 'test')}, {rejected}."
 
 
 # ── what tries pay a wrong program ──
@@ -202,13 +202,13 @@ def tried(tries):
     pay = [verifier_pool.retry_fp(LUCK, n) for n in MANY]
     return [
         panel(
-            "Paid to a wrong program that passes one time in five",
-            "mean reward if any pass counts; [s8] an honest way, right 0.70",
+            "Reward of a wrong program that passes one time in five",
+            "mean if any pass counts; [s8] the thorough way, correct 0.70",
             line(MANY, pay, "passes by luck", 2),
             dots(MANY, pay, "passes by luck", 2),
             line([1, 8], [SKILL[THOROUGH]] * 2, "thorough", 8, "reference"),
             dots([tries], [verifier_pool.retry_fp(LUCK, tries)], "here", 2, "here"),
-            label(1, SKILL[THOROUGH], "thorough, right 0.70", 8),
+            label(1, SKILL[THOROUGH], "thorough, correct 0.70", 8),
             x="tries",
             x_range=(0.7, 8.3),
             y_range=(0, 1),
@@ -218,7 +218,7 @@ def tried(tries):
 
 def tried_said(tries):
     luck = verifier_pool.retry_fp(LUCK, tries)
-    return f"{counted(tries, 'try pays', 'tries pay')} it {luck:.2f}, and the honest way 0.70."
+    return f"With {counted(tries, 'try', 'tries')} it earns {luck:.2f}, and the thorough way 0.70 with one."
 
 
 FIGURES = {

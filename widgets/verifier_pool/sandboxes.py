@@ -8,7 +8,7 @@ from sim.cluster.verifier_pool import Verdicts
 from widgets.frame.drawing import lanes
 from widgets.frame.drawing.scene import Mark, View
 
-LEGEND = "a bar: a program; [work] core seconds it had, added up at its left, [rival] if cut off; [other] others'"
+LEGEND = "a bar: a program; [work] core seconds, added up at the left ([rival] if cut off); [other] waits for a core"
 SHOWN = 8  # slots in a picture of a pool
 HIGH = 184.0  # pixels of all rows
 

@@ -35,7 +35,7 @@ from widgets.frame.drawing.marks import by_update, dots, label, line, panel, thr
 from widgets.frame.drawing.small_figures import Played
 from widgets.verifier_pool import sandboxes
 
-TITLE = "A pool of sandboxes checks programs, and a policy learns from its verdicts"
+TITLE = "A policy learns from the verdicts of a pool of sandboxes"
 COST = f"{UPDATES} batches of {JOBS} programs"
 LOW = 0.61  # fewer solved tasks than before training, which are 0.6125
 WELL = 0.664  # less, and it is clearly behind an idle pool, which leads to 0.69
@@ -47,15 +47,15 @@ SEEN = 2  # updates between two pictures
 
 @dataclass(frozen=True)
 class Knobs:
-    slots: int = ladder("Slots", 32, [8, 16, 32, 64, 128, 256, 512])
-    clock: str = choice("Limit by the clock of", WALL, [WALL, CPU])
+    slots: int = ladder("Sandbox slots", 32, [8, 16, 32, 64, 128, 256, 512])
+    clock: str = choice("Clock of the limit", WALL, [WALL, CPU])
     cores: int = ladder("Cores", 32, [4, 8, 16, 32, 64, 128])
-    limit: int = ladder("Limit", 10, [2, 4, 5, 6, 8, 10, 15, 20, 30, 60], unit="s")
-    startup: float = ladder("Start-up of a sandbox", 0.0, [0.0, 0.125, 0.5, 1, 2, 5], unit="s")
-    tries: int = ladder("Tries, any pass counts", 1, [1, 2, 3, 4, 5, 6, 7, 8])
-    flake: float = ladder("A test fails by chance", 0.0, [0.0, 0.05, 0.1, 0.5, 1], unit="%")
-    tests: int = ladder("Tests of a program", 100, [1, 10, 20, 50, 100, 200])
-    deaths: str = choice("One sandbox in five dies", NO, [NO, WRONG, AGAIN, OUT])
+    limit: int = ladder("Time limit", 10, [2, 4, 5, 6, 8, 10, 15, 20, 30, 60], unit="s")
+    startup: float = ladder("Start-up time per sandbox", 0.0, [0.0, 0.125, 0.5, 1, 2, 5], unit="s")
+    tries: int = ladder("Tries (any pass counts)", 1, [1, 2, 3, 4, 5, 6, 7, 8])
+    flake: float = ladder("Chance failures per test", 0.0, [0.0, 0.05, 0.1, 0.5, 1], unit="%")
+    tests: int = ladder("Tests per program", 100, [1, 10, 20, 50, 100, 200])
+    deaths: str = choice("Dead sandboxes (one in five)", NO, [NO, WRONG, AGAIN, OUT])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -133,7 +133,7 @@ def final(r):
 
 
 def idle(k):
-    reasons = {} if k.flake else dict(tests="no test errs")
+    reasons = {} if k.flake else dict(tests="no test fails by chance")
     if not shared(k):
         reasons["clock"] = "no core is shared"
     return reasons
@@ -144,7 +144,7 @@ def shared(k):
 
 
 # ── the pictures ──
-POOL = "The last batch in the pool"
+POOL, SOLVED = "The last batch in the pool", "Tasks solved"
 WHICH = "[s1] thorough, [s2] quick, [s3] coin"
 
 
@@ -153,8 +153,8 @@ def figure(k, r):
     return [
         board(k, r),
         by_update(
-            "Solved",
-            "share of tasks the policy would solve",
+            SOLVED,
+            "share of tasks that the policy solves",
             line(np.arange(r.updates + 1), r.solved, "solved"),
             line([0, UPDATES], [START] * 2, "before training", 8, "reference"),
             label(UPDATES, START, "before training", 8, "right"),
@@ -164,7 +164,7 @@ def figure(k, r):
             tab="A step",
         ),
         panel(
-            "What a step waits for",
+            "Time of a step",
             "seconds until the last verdict, logarithmic",
             line(x, r.seconds, "seconds"),
             x="update",
@@ -174,11 +174,11 @@ def figure(k, r):
             tab="By update",
         ),
         by_update(
-            "Cut off at the limit",
-            "of the verdicts: [s2] by load, [s3] start-up, [s1] themselves",
+            "Programs cut off at the limit",
+            "because of [s2] load, [s3] start-up, [s1] their length",
             line(x, r.by_load, "by load", 2),
             line(x, r.by_startup, "by start-up", 3),
-            line(x, r.own, "by themselves", 1),
+            line(x, r.own, "by their length", 1),
             updates=UPDATES,
             y_range=(0, 1.04),
             tab="By update",
@@ -194,13 +194,13 @@ def figure(k, r):
             tab="Ways",
         ),
         panel(
-            "The first batch by the wall clock, by slots a core",
-            f"pay if none died: {WHICH}",
+            "Mean reward in the first batch, by wall clock",
+            f"if none died; {WHICH}",
             line(CROWDS, r.crowd[:, THOROUGH], "thorough", 1),
             line(CROWDS, r.crowd[:, QUICK], "quick", 2),
             line(CROWDS, r.crowd[:, COIN], "coin", 3),
             dots(CROWDS, r.crowd[:, THOROUGH], "thorough", 1),
-            x="slots a core, logarithmic",
+            x="slots per core, logarithmic",
             x_range=(0.9, 18),
             y_range=(0, 1.04),
             log="x",
@@ -218,7 +218,7 @@ def board(k, r):
     last = f"Update {r.updates}: the last verdict comes after {verdicts.seconds:.0f} s"
     return scene.scene(
         POOL,
-        f"{len(rows)} of {k.slots} slots; [work] core seconds, with start-up, [rival] if cut off; [other] others'",
+        f"{len(rows)} of {k.slots} slots; [work] core seconds, with start-up ([rival] if cut off); [other] waiting",
         sandboxes.board(
             "b",
             verdicts,
@@ -241,9 +241,9 @@ def pointed_at(k, r, cause):
     if cause is None:
         return sandboxes.typical(verdicts, k.slots), None, ""
     guilty, words = {
-        LOAD: (verdicts.by_load & right(batch), "right, cut off by load"),
-        SHORT: (verdicts.cut & verdicts.over & right(batch), "right, needs more seconds"),
-        LUCK: (batch.ways == COIN, "wrong, passes at times"),
+        LOAD: (verdicts.by_load & right(batch), "correct, cut off by load"),
+        SHORT: (verdicts.cut & verdicts.over & right(batch), "correct, needs more time"),
+        LUCK: (batch.ways == COIN, "wrong, passes sometimes"),
     }[cause]
     rows = sandboxes.typical(verdicts, k.slots, wanted=guilty)
     rows, job = sandboxes.to_point_at(verdicts, rows, guilty, verdicts.seconds / 2)
@@ -258,22 +258,22 @@ def right(batch):
 def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Solved", 100 * final(r), "of 100", loaded_pool.train, state),
-        Readout("A step, mean", float(r.seconds.mean()), "s", verifier_pool.pool),
-        Readout("Lost to the pool", 100 * float(r.by_pool.mean()), "%", loaded_pool.drawn),
-        Readout("Written as a coin, end", round(100 * float(r.policy[-1, COIN]), 2), "%", loaded_pool.train),
-        Readout("Cores busy", 100 * float(r.busy.mean()), "%", verifier_pool.pool),
+        Readout("Tasks solved", 100 * final(r), "of 100", loaded_pool.train, state),
+        Readout("Mean time of a step", float(r.seconds.mean()), "s", verifier_pool.pool),
+        Readout("Verdicts lost to the pool", 100 * float(r.by_pool.mean()), "%", loaded_pool.drawn),
+        Readout("Coin programs at the end", round(100 * float(r.policy[-1, COIN]), 2), "%", loaded_pool.train),
+        Readout("Core time in use", 100 * float(r.busy.mean()), "%", verifier_pool.pool),
     ]
 
 
 def watched(k, r):
     return Gauge(
-        f"Solved after {r.updates} updates", final(r), LOW, below=True, expression=f"solved < {LOW:g} at the end"
+        f"Tasks solved after {r.updates} updates", final(r), LOW, below=True, expression=f"solved < {LOW:g} at the end"
     )
 
 
 # ── what went wrong, and because of what ──
-LOAD, SHORT, LUCK = "load became a verdict", "a limit too short", "a pass by luck counts"
+LOAD, SHORT, LUCK = "time-outs caused by load", "a limit that is too short", "tries that reward luck"
 
 
 def way_back(k):
@@ -315,7 +315,7 @@ def undone_to(k, fix):
 
 def why(k, r, fix):
     names = causes(fix)
-    ends = f"{100 * final(r):.1f} of 100 are solved, {100 * START:.1f} were"
+    ends = f"Training lowered the tasks solved from {100 * START:.1f} to {100 * final(r):.1f} of 100"
     claims = {
         "fewer than before": lambda: final(r) < r.solved[0],
         "undoing it mends": lambda: final(end(run, replace(k, **fix))) >= LOW,
@@ -327,19 +327,19 @@ def why(k, r, fix):
         "long ones are cut more": lambda: SHORT not in names or own_share(k, THOROUGH) > own_share(k, QUICK),
     }
     if len(names) > 1:
-        return Said(f"Several faults at once: {', '.join(SHORTLY[name] for name in names)}. {ends}.", claims)
+        return Said(f"{ends}. Several faults at once: {', '.join(SHORTLY[name] for name in names)}.", claims)
     if names == [LOAD]:
-        ends += f", and {100 * undone_to(k, fix):.1f} are by the CPU clock"
+        ends += f" ({100 * undone_to(k, fix):.1f} by the CPU clock)"
     blame = {
-        LOAD: f"Of all verdicts {percent(r.by_load.mean())} are time-outs by load, which fall on long programs.",
-        SHORT: f"Of thorough programs {percent(own_share(k, THOROUGH))} {'with start-up ' * (k.startup > 0)}need more "
-        f"than {k.limit} s: quick ones win.",
-        LUCK: f"{k.tries} tries pay a wrong program {lucky(k):.2f} that passes one time in five.",
+        LOAD: f"Load cut off {percent(r.by_load.mean())} of the programs, long ones first.",
+        SHORT: f"{percent(own_share(k, THOROUGH))} of thorough programs need more than {k.limit} s"
+        f"{' with start-up' * (k.startup > 0)}.",
+        LUCK: f"In {k.tries} tries, a wrong program that passes one time in five earns {lucky(k):.2f}.",
     }[names[0]]
-    return Said(f"{blame} {ends}.", claims)
+    return Said(f"{ends}. {blame}", claims)
 
 
-SHORTLY = {LOAD: "time-outs that load made", SHORT: "a short limit", LUCK: "lucky passes"}
+SHORTLY = {LOAD: "time-outs by load", SHORT: "a short limit", LUCK: "lucky passes"}
 
 
 def own_share(k, way):
@@ -360,7 +360,7 @@ def seen_at(k, r, cause):
     _, job, words = pointed_at(k, r, cause)
     if job is not None:
         return At(POOL, None, None, words)
-    return At("Solved", None, None, f"{of_100(final(r))} solved", "solved")
+    return At(SOLVED, None, None, f"{of_100(final(r))} solved", "solved")
 
 
 def worse(k, r):
@@ -368,9 +368,12 @@ def worse(k, r):
         return None
     ends = of_100(final(r))
     if final(r) < START + 0.01:
-        text = f"{ends} are solved, as many as before: hardly anything was learned."
+        text = f"{ends} tasks are solved, as many as before training. The policy learned hardly anything."
     else:
-        text = f"{ends} are solved, {of_100(START)} were; one try in an idle pool, with 30 s, leads to {of_100(BEST)}."
+        text = (
+            f"{ends} tasks are solved, {of_100(START)} before training. One try in an idle pool with a limit of 30 s "
+            f"leads to {of_100(BEST)}."
+        )
     return Said(
         text,
         {
@@ -385,11 +388,11 @@ BEST = float(loaded_pool.alone(loaded_pool.IDLE) @ SKILL)
 
 
 def holds(k, r):
-    ends = f"{of_100(final(r))} are solved, {of_100(START)} were"
+    ends = f"{of_100(final(r))} tasks are solved, {of_100(START)} before training"
     by_pool, last = r.by_pool.mean(), r.last.batch
     lost = "hardly a verdict was" if by_pool < 0.0005 else f"{percent(by_pool)} of the verdicts were"
     return Said(
-        f"{ends}; a step takes {r.seconds.mean():,.0f} s on average, and "
+        f"{ends}. A step takes {r.seconds.mean():,.0f} s on average, and "
         f"{lost if by_pool else 'no verdict was'} lost to the pool.",
         {
             "more": lambda: not done(r) or final(r) > START,
@@ -408,12 +411,14 @@ def of_100(share):
 
 
 GUESS = Guess(
-    "One slot a core: 69 of 100 are solved after training. And four, with 10 s by the wall clock?",
+    "One slot per core solves 69 of 100 tasks after training. How many do four solve, with 10 s of wall-clock time?",
     ("about 69", "about 65", "about 60, fewer than before"),
     Knobs(slots=128),
     2,
-    lambda k, r: f"Fewer than before training: {100 * r.solved[-1]:.0f}. Load cut off right programs, long ones first.",
-    "Solved",
+    lambda k, r: (
+        f"It is {100 * r.solved[-1]:.0f}, fewer than before training. Load cut off correct programs, long ones first."
+    ),
+    "Tasks solved",
 )
-DARE = "Can you make training solve fewer tasks than before?"
+DARE = "Can you make the policy solve fewer tasks than before training?"
 OPENING = Played(Knobs(cores=8, clock=CPU), Knobs(cores=8), "opening")

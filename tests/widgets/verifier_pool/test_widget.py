@@ -82,7 +82,7 @@ def test_several_faults_are_listed_and_all_undone():
 
 def test_what_learned_hardly_is_said_to_be_worse():
     assert widget.broken(Knobs(slots=64), last(slots=64)) is None
-    assert "61 of 100 were" in widget.worse(Knobs(slots=64), last(slots=64))
+    assert "61 of 100 before training" in widget.worse(Knobs(slots=64), last(slots=64))
     assert "hardly anything" in widget.worse(Knobs(limit=4, startup=5), last(limit=4, startup=5))
 
 
