@@ -38,9 +38,9 @@ BREAKS = {
     },
     "dapo": {"Twice as long": "drawing again buys nothing", "AdamW": "GRPO is ahead at equal cost"},
     "distillation": {
-        "Answers at once": "never written, so never pushed",
-        "Better than its teacher": "taught by a worse one",
-        "Log-ratio differentiated": "every token pushed alike",
+        "Answers at once": "a token that is never written",
+        "Better than its teacher": "a teacher that is worse",
+        "Log-ratio differentiated": "a push that ignores the teacher",
     },
     "dpo": {
         "DPO, β 0.1": "the pull home is too weak",

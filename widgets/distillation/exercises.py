@@ -14,14 +14,17 @@ CHANGE = Change(
     "the divergence",
     (
         Exercise(
-            "Let what the student never writes speak: keep the value, and return as slope π less the teacher's τ, the "
-            "slope of forward KL. Try it on the student that answers at once.",
+            "Push also what the student never writes: keep the value, but return as the slope π minus the teacher's τ, "
+            "the slope of forward KL. Try it on the student that answers at once.",
             ((np.log(PI), np.log(TAU)), (np.log(OTHER), np.log(TAU))),
             lambda logp, teacher_logp: (
                 (np.exp(logp) * (logp - teacher_logp)).sum(axis=-1),
                 np.exp(logp) - np.exp(teacher_logp),
             ),
-            ("np.exp(teacher_logp) is τ.", "Only the last line changes: value stays, the slope is pi less τ."),
+            (
+                "`np.exp(teacher_logp)` is τ.",
+                "Only the last line changes: the value stays, and the slope is pi minus τ.",
+            ),
             ("    return value, pi * (gap - value[..., None])", "    return value, pi - np.exp(teacher_logp)"),
         ),
     ),
@@ -29,12 +32,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "The student that answers at once: let 58 of 100 texts be right after 100 updates of distillation.",
+        "Let the student that answers at once reach 58 correct texts of 100 after 100 updates of distillation.",
         lambda k, r: done(r) and k.student == ONCE and k.updates == 100 and r.last.right >= 0.58,
         Knobs(student=ONCE, cold=200),
     ),
     Challenge(
-        "The student that thinks a little: 50 of 100 right with at most 1,300 of its own texts, no cold start.",
+        "Let the student that thinks a little reach 50 of 100 with at most 1,300 own texts and no cold start.",
         lambda k, r: (
             done(r)
             and k.student == Knobs().student

@@ -128,8 +128,8 @@ def push(direction):
     pushes = ", ".join(f"{name} {small(size)}" for name, size in zip(("Final:", "stop", "others"), pushed(direction)))
     return [
         scene.scene(
-            "After three right totals, a hundred draws of each",
-            "[followed] Final:, [against] stop; right: what the loss pushes, up to the right",
+            "After three correct totals: a hundred samples of each policy",
+            "[followed] Final:, [against] stop; bars to the right: pushed up by the loss",
             scene.view("p", FAR, 6.5, f"By {direction} the pushes are: {pushes}.", *marks),
         )
     ]
@@ -172,13 +172,13 @@ def texts_taken():
     paid = reinforced()
     return [
         panel(
-            "Right, by texts that the student has written",
-            "share of held-out texts, one seed; ring: 3,200 texts, graded",
+            "Correct texts, by texts that the student has written",
+            "share on held-out prompts, one seed; ring: 3,200 graded texts",
             line(*zip(*graded_ones), "graded by the teacher", 1),
             dots([graded_ones[-1][0]], [graded_ones[-1][1]], "graded by the teacher", 1, "here"),
-            line(*zip(*paid), "paid at the end", 2),
+            line(*zip(*paid), "rewarded at the end", 2),
             label(3_500, graded_ones[-1][1] + 0.01, "graded token by token", 1),
-            label(12_800, paid[-1][1] - 0.02, "paid when right (RL)", 2, "right", below=True),
+            label(12_800, paid[-1][1] - 0.02, "rewarded if correct (RL)", 2, "right", below=True),
             x="the student's own texts",
             x_range=(0, 12_800),
             y_range=(0, 0.8),
@@ -197,7 +197,10 @@ def cold(updates):
 def cold_said(updates):
     frames = trained("answers at once", updates)
     (begun,) = [frame for frame in frames if frame.update == 0]
-    return f"Right of 100: {100 * begun.right:.0f} when distillation begins, {100 * frames[-1].right:.0f} at its end."
+    return (
+        f"{100 * begun.right:.0f} of 100 texts are correct when distillation begins, and {100 * frames[-1].right:.0f} "
+        "at its end."
+    )
 
 
 FIGURES = {
@@ -207,6 +210,9 @@ FIGURES = {
     ),
     "texts": Figure(texts_taken, distilled.run),
     "cold": Figure(
-        cold, distilled.cold_start, Handle("Cold start, updates", COLD, start=2, words=tuple(map(str, COLD))), cold_said
+        cold,
+        distilled.cold_start,
+        Handle("Updates of cold start", COLD, start=2, words=tuple(map(str, COLD))),
+        cold_said,
     ),
 }

@@ -16,7 +16,7 @@ WALL = FIRST + Chain.T * scene.WORD
 WIDE = WALL + 2.9  # room for the verdict at the right
 STEPS = (0.5, 1.5, 3.0, 5.0)  # nats from which on a grade has a tone, and a darker one
 NEVER = 1e-4  # a token of less is drawn in none of some thousand texts
-LEGEND = "[above-2] the teacher finds it likelier, [below-2] rarer; below: what it would write"
+LEGEND = "[above-2] likelier to the teacher, [below-2] less likely; below: what the teacher would write"
 Place = tuple[int, int]
 
 
@@ -59,7 +59,7 @@ def view(key: str, texts: Sequence[Written], ringed: Place | None, words: str) -
     bottom = TOP + APART * len(texts) - 0.25
     taught = next((i for i, text in enumerate(texts) if any(text.tokens[p] != w for p, w in wanted(text))), None)
     marks = [
-        scene.word("asked", (0, 0.75), "head"),
+        scene.word("add up", (0, 0.75), "head"),
         scene.word("student writes", (FIRST, 0.75), "head"),
         scene.word("likelier,", (WALL - 7.6, 0.75), "followed", "end"),
         scene.word("less likely to the teacher", (WALL - 0.15, 0.75), "against", "end"),

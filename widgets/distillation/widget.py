@@ -21,8 +21,8 @@ from widgets.frame.drawing import scene
 from widgets.frame.drawing.marks import dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "A student's own texts, graded token by token by a teacher"
-COST = "32 prompts an update; a look: 1,200 texts to 300 held-out prompts"
+TITLE = "A teacher grades every token of a student's own texts"
+COST = "32 prompts per update; measured on 1,200 texts for 300 held-out prompts"
 
 LITTLE, ONCE, OVER, BETTER = "thinks a little", "answers at once", "overfitted", "RL-trained"
 ALL, LIKELIEST, DRAWN, K1 = "all logits", "likeliest k", "drawn token, as advantage", "drawn token, differentiated"
@@ -32,7 +32,7 @@ USUAL, SHORT_OF = 0.61, 0.5  # what the default ends with, mean of twenty seeds,
 RL = {2_560: 0.36, 12_800: 0.53}  # own texts: right, by RL from the student that thinks a little, mean of twenty seeds
 LOOKS = 20  # of a run at most
 # a push of the same size at every drawn token has no direction, and its noise adds up: the spread of twenty seeds
-AMPLIFIES = {"Log-ratio differentiated": {"Right": 10.0, "KL to the teacher": 6.0}}
+AMPLIFIES = {"Log-ratio differentiated": {"Correct texts": 10.0, "KL to the teacher": 6.0}}
 VOCABULARY, WIDTH = 151_936, 5_120  # of Qwen3-32B
 
 
@@ -41,10 +41,10 @@ class Knobs:
     student: str = choice("Student", LITTLE, [LITTLE, ONCE, OVER, BETTER])
     cold: int = ladder("Cold start", 0, [0, 50, 100, 200], unit="updates")
     teacher: str = choice("Teacher", BETTER, [BETTER, LITTLE])
-    signal: str = choice("What it sends", ALL, [ALL, LIKELIEST, DRAWN, K1])
+    signal: str = choice("What the teacher sends", ALL, [ALL, LIKELIEST, DRAWN, K1])
     direction: str = choice("Divergence", REVERSE, [REVERSE, JSD, FORWARD])
-    k: int = ladder("Likeliest tokens", 5, [1, 2, 3, 5, 10, 20], symbol="k")
-    K: int = ladder("Completions a prompt", 1, [1, 2, 4, 8], symbol="K")
+    k: int = ladder("Likeliest tokens sent", 5, [1, 2, 3, 5, 10, 20], symbol="k")
+    K: int = ladder("Completions per prompt", 1, [1, 2, 4, 8], symbol="K")
     optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
     updates: int = ladder("Updates", 100, [40, 100, 200, 400, 800])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
@@ -140,31 +140,31 @@ def idle(k):
 
 
 # ── the pictures ──
-THE_TEXTS = "Three of the student's texts"
+THE_TEXTS, CORRECT = "Three of the student's texts", "Correct texts"
 
 
 def figure(k, r):
     x = [frame.update for frame in r.frames]
     right = [frame.right for frame in r.frames]
-    span = dict(x="update; below 0: the cold start", x_range=(-k.cold, r.updates))
+    span = dict(x="update (below 0: the cold start)", x_range=(-k.cold, r.updates))
     kinds = np.array([frame.modes for frame in r.frames])
     return [
         board(k, r),
         panel(
-            "Right",
-            "of all texts to 300 held-out prompts, 4 texts each",
+            CORRECT,
+            "share of texts for 300 held-out prompts, 4 each",
             line(x, right, "the student", 1),
             dots(x[-1:], right[-1:], "the student", 1),
             line([-k.cold, r.updates], [r.teacher] * 2, "its teacher", 8, "reference"),
             label(r.updates, r.teacher, "its teacher", 8, "right"),
-            threshold(r.start.right - FALLEN, "fewer than before", 0.0),
+            threshold(r.start.right - FALLEN, "fewer than before training", 0.0),
             y_range=(0, 1),
             tab="The texts",
             **span,
         ),
         panel(
-            "How far the teacher is",
-            "KL at the student's own tokens, nats a token, logarithmic",
+            "KL to the teacher",
+            "at the student's own tokens; nats per token, logarithmic",
             line(x, [max(float(frame.kl), 1e-4) for frame in r.frames], "KL", 4),
             y_range=(1e-4, 100),
             log="y",
@@ -172,7 +172,7 @@ def figure(k, r):
             **span,
         ),
         panel(
-            "What the texts are",
+            "Kinds of texts",
             "share of all texts",
             line(x, kinds[:, 0] + kinds[:, 1], "answer after a thought", 1),
             line(x, kinds[:, 2] + kinds[:, 3], "answer at once", 2),
@@ -194,13 +194,13 @@ def by_texts(k, r):
         else []
     )
     return panel(
-        "Right, by the student's own texts",
-        "of all texts; own texts graded so far, logarithmic",
+        "Correct texts, by the number of texts graded",
+        "share of all texts; the student's own texts, logarithmic",
         line([frame.own_texts for frame in graded_ones], [frame.right for frame in graded_ones], "the student", 1),
         line([100, 300_000], [r.teacher] * 2, "its teacher", 8, "reference"),
         label(100, r.teacher, "its teacher", 8),
         *paid,
-        x="own texts, logarithmic",
+        x="own texts graded, logarithmic",
         x_range=(100, 300_000),
         y_range=(0, 1),
         log="x",
@@ -230,22 +230,22 @@ def ring(texts, r, cause):
     """((row, place), words) of what is seen."""
     silenced = graded.silenced(texts)
     if cause == NEVER and silenced:
-        return silenced, "wants Final:, never drawn"
+        return silenced, "wants Final:, never sampled"
     row = int(np.argmin([text.grade[-1] for text in texts]))
     last = (row, len(texts[row].tokens) - 1)
     if cause == PULLS:
-        return last, f"graded {texts[row].grade[-1]:+.1f}, pushed like any".replace("-", "−")
-    return last, f"{of_100(r.last.right)} texts are right"
+        return last, f"graded {texts[row].grade[-1]:+.1f}, pushed like all others".replace("-", "−")
+    return last, f"{of_100(r.last.right)} texts are correct"
 
 
 def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right", 100 * r.last.right, "of 100", distilled.look, state),
-        Readout("Of its teacher, right", 100 * r.teacher, "of 100", distilled.look),
-        Readout("KL to the teacher", float(r.last.kl), "nats a token", report.entropy_and_kl),
-        Readout("Own texts, graded", r.last.own_texts, "", distilled.run),
-        Readout("Sent for a token, by a 32B", sent(k), "B", distillation.bytes_per_token),
+        Readout("Correct texts", 100 * r.last.right, "of 100", distilled.look, state),
+        Readout("Correct texts of the teacher", 100 * r.teacher, "of 100", distilled.look),
+        Readout("KL to the teacher", float(r.last.kl), "nats per token", report.entropy_and_kl),
+        Readout("Own texts graded", r.last.own_texts, "", distilled.run),
+        Readout("Sent per token by a 32B teacher", sent(k), "B", distillation.bytes_per_token),
     ]
 
 
@@ -256,12 +256,12 @@ def sent(k):
 
 def watched(k, r):
     low = r.start.right - FALLEN
-    return Gauge("Share of right texts", r.last.right, low, below=True, expression="right < right before - 0.05")
+    return Gauge("Share of correct texts", r.last.right, low, below=True, expression="right < right before - 0.05")
 
 
 # ── what went wrong, and because of what ──
-NEVER, TAUGHT, PULLS = "never written, so never pushed", "taught by a worse one", "every token pushed alike"
-HALFWAY = "stopped halfway"
+NEVER, TAUGHT, PULLS = "a token that is never written", "a teacher that is worse", "a push that ignores the teacher"
+HALFWAY = "a run that stopped halfway"
 
 
 def scaled(k):
@@ -275,10 +275,10 @@ def faults(k):
     if k.signal == K1:
         causes[PULLS] = (dict(signal=DRAWN), "a differentiated log-ratio pushes every token alike")
     if k.student == BETTER and k.teacher == LITTLE:
-        causes[TAUGHT] = (dict(teacher=BETTER), "its teacher is right less often")
+        causes[TAUGHT] = (dict(teacher=BETTER), "its teacher is correct less often")
     if k.student == ONCE and not k.cold and (scaled(k) or k.signal == K1):
-        causes[NEVER] = (dict(cold=200), "what the student never writes gets hardly a push")
-    return causes or {HALFWAY: (dict(updates=400), "it is halfway to another way of writing")}
+        causes[NEVER] = (dict(cold=200), "what the student never writes gets hardly any push")
+    return causes or {HALFWAY: (dict(updates=400), "the student is halfway to a different way of writing")}
 
 
 def undone(k):
@@ -294,7 +294,7 @@ def broken(k, r):
 def why(k, r):
     words = " and ".join(words for _, words in faults(k).values())
     return Said(
-        f"{words[0].upper()}{words[1:]}: {of_100(r.last.right)} are right, {of_100(r.start.right)} were.",
+        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} before. {words[0].upper()}{words[1:]}.",
         {
             "so many": lambda: abs(float(r.last.modes[0] + r.last.modes[2]) - r.last.right) < 1e-9,
             "without it more are right": lambda: end(run, replace(k, **undone(k))).last.right > r.last.right + 0.03,
@@ -315,7 +315,7 @@ def worse(k, r):
         return end(run, Knobs(seed=k.seed)).last.right
 
     return Said(
-        f"{of_100(r.last.right)} texts are right, {of_100(r.start.right)} were before; by default about 61 are.",
+        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} before training (about 61 by default).",
         {
             "the default has more": lambda: usual() > r.last.right + 0.01,
             "about 61": lambda: abs(usual() - USUAL) < 0.05,
@@ -325,8 +325,8 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"{of_100(r.last.right)} texts are right, {of_100(r.start.right)} were before; "
-        f"of the teacher's {of_100(r.teacher)} are.",
+        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} before training. "
+        f"The teacher is correct {of_100(r.teacher)} times.",
         {
             "so many": lambda: abs(float(r.last.modes[0] + r.last.modes[2]) - r.last.right) < 1e-9,
             "so many were": lambda: abs(float(r.start.modes[0] + r.start.modes[2]) - r.start.right) < 1e-9,
@@ -345,11 +345,11 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "The teacher sends its likeliest token alone, not all logits. Where does the student end?",
-    ("lower", "about as high", "higher"),
+    "The teacher sends only its likeliest token, not all logits. How many correct texts does the student reach?",
+    ("fewer", "about as many", "more"),
     Knobs(signal=LIKELIEST, k=1),
     2,
-    lambda k, r: f"Higher: {of_100(r.last.right)} are right, where all logits lead to 61, with AdamW.",
+    lambda k, r: f"More: {of_100(r.last.right)} are correct, compared with 61 for all logits (with AdamW).",
 )
-DARE = "Can you make a student lose what it could do?"
+DARE = "Can you make a student forget what it could do?"
 OPENING = Played(Knobs(), Knobs(student=ONCE), "opening")
