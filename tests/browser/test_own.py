@@ -46,10 +46,13 @@ def interpreters(page):
 def test_a_right_verifier_passes_both_suites_and_is_drawn(page, book, width):
     opened(page, book, width)
     said = runs(page)
-    assert page.evaluate(STATE) == "ours" and "2 of 16 correct answers refused" in said
+    assert page.evaluate(STATE) == "ours" and "2 of 16 correct answers are rejected" in said
     said = runs(page, RIGHT)
     assert page.evaluate(STATE) == "your code"
-    assert said.startswith("0 of 16 correct answers refused, 0 of 24 exploits paid.") and "solved 0.55" in said
+    assert (
+        said.startswith("0 of 16 correct answers are rejected, and 0 of 24 exploits are paid.")
+        and "0.55 solved" in said
+    )
     assert page.locator("own-code tbody tr").count() == 0
     expect(page.locator("own-code .plot .main-svg").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

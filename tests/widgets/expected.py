@@ -200,9 +200,9 @@ BREAKS = {
         "Eight tries, flaky tests": "tries that reward luck",
     },
     "verifiers": {
-        "Answer occurs": "the check pays what is wrong",
-        "Exact state of a tool": "the expected answer is in reach",
-        "Six tenths pass by chance": "chance errors outweigh the verdict",
+        "Answer occurs": "a check that pays wrong answers",
+        "Exact state of a tool": "an expected answer within reach",
+        "Six tenths pass by chance": "random errors that outweigh the check",
     },
     "weight_sync": {
         "Lag 8, no correction": "old samples, used as new",

@@ -22,7 +22,7 @@ def RETURNS(value):
     """The reward in what a verifier has returned: a number from 0 to 1, or a dict that has one."""
     reward = value.get("reward") if isinstance(value, dict) else value
     if not isinstance(reward, int | float | np.number | np.bool_) or not 0 <= reward <= 1:
-        raise ValueError(f"it returned {repr(value)[:60]}, and a reward is a number from 0 to 1")
+        raise ValueError(f"it returned {repr(value)[:60]}, but a reward is a number from 0 to 1")
     return float(reward)
 
 
@@ -36,7 +36,7 @@ def shown(called):
     """What it refused and paid, and a policy that was trained on its pay."""
     report, proxy, true = called
     trained = training(proxy, true)
-    refused = table("Correct answers refused", report.refused, report.correct)
+    refused = table("Correct answers rejected", report.refused, report.correct)
     paid = table("Exploits paid", report.paid, report.exploits)
     return Shown(said(report, trained), (refused, paid), (curves(trained),))
 
@@ -51,10 +51,10 @@ def training(proxy, true):
 def said(report, trained):
     reward, solved, peak = trained.proxy[-1].mean(), trained.true[-1].mean(), trained.true.max(axis=0).mean()
     return (
-        f"{len(report.refused)} of {report.correct} correct answers refused, "
-        f"{len(report.paid)} of {report.exploits} exploits paid. "
-        f"Trained against it: reward {reward:.2f}, solved {solved:.2f}"
-        + (f", at its peak {peak:.2f}." if peak - solved > 0.05 else ".")
+        f"{len(report.refused)} of {report.correct} correct answers are rejected, and "
+        f"{len(report.paid)} of {report.exploits} exploits are paid. "
+        f"Training on this check ends with a reward of {reward:.2f} and {solved:.2f} solved"
+        + (f", {peak:.2f} at the peak." if peak - solved > 0.05 else ".")
     )
 
 
@@ -77,7 +77,7 @@ def curves(trained):
     proxy, true = trained.proxy[::EVERY], trained.true[::EVERY]
     apart = abs(proxy[-1, 0] - true[-1, 0]) > 0.08
     return by_update(
-        "Reward paid and tasks solved",
+        "Reward and tasks solved",
         f"share; thick: the first of {RUNS} runs",
         line(at, true[:, 0], "solved", 1),
         each_run(at, true[:, 1:].T),

@@ -35,15 +35,15 @@ def border(check):
         reason = f" · {verdict['details']['reason']}" if check == "strict" else ""
         paid = verdict["reward"]
         rows.append(["", [cell(f"{paid:.0f}", "", 0.9 * paid)], text.replace("  ", "␣␣") + reason])
-    return [grid(rows, "Nine answers to 17*19", "the reward of each; ␣ is a blank at an end")]
+    return [grid(rows, "Nine answers to 17*19", "the reward of each; ␣ is a blank at the start or end")]
 
 
 def pays(check):
     paid = sum(checkers.CHECKERS[check](EXPECTED, text)["reward"] for text in WRITTEN)
     report = checkers.report(checkers.CHECKERS[check])
     return (
-        f"Pays {paid:.0f} of these nine; of the suites, {report.correct - len(report.refused)} of {report.correct} "
-        f"right answers and {len(report.paid)} of {report.exploits} exploits."
+        f"This check pays {paid:.0f} of these nine, {report.correct - len(report.refused)} of {report.correct} correct "
+        f"answers of the golden set and {len(report.paid)} of {report.exploits} exploits."
     )
 
 
@@ -90,8 +90,8 @@ def survived(update):
     run = strict_run()
     in_form, chatty = run.policies[update, 0, :2]
     return (
-        f"“in form”, right 0.55 of the time, has a share of {in_form:.2f}; “chatty”, right 0.70 of the time, "
-        f"{chatty:.3f}."
+        f"“In form”, correct 0.55 of the time, has a share of {in_form:.2f}, and “chatty”, correct 0.70 of the time, "
+        f"has {chatty:.3f}."
     )
 
 
@@ -107,7 +107,7 @@ def chance(percent):
     curve = curves[percent]
     return [
         by_update(
-            "Share of the right way",
+            "Share of the correct way",
             "of two ways, exact natural steps",
             *(line(t, curves[other], f"{other} %", 8, "other") for other in ERRORS if other != percent),
             line(t, curve, f"{percent} %", 1),
@@ -121,9 +121,9 @@ def chance(percent):
 def slowed(percent):
     judgment = (100 - 2 * percent) / 100
     if judgment > 0:
-        return f"Right passes {judgment:.1f} more often than wrong: as without errors, at {judgment:.1f} the speed."
+        return f"TPR minus FPR is {judgment:.1f}, so training runs at {judgment:.1f} times the speed without errors."
     outcome = "nothing moves" if judgment == 0 else "the wrong way wins"
-    return f"Right passes no more often than wrong: {outcome}."
+    return f"Correct answers do not pass more often than wrong ones, so {outcome}."
 
 
 # ── how rare a way may be ──
@@ -149,7 +149,7 @@ def prior(share):
     return [
         by_update(
             "Products solved",
-            "share; six sampled trainings",
+            "share; six sampled runs",
             *(line(at, curve, "solved", 1, "seed" if i else "") for i, curve in enumerate(solved.T)),
             updates=UPDATES,
             y_range=(0, 0.8),
@@ -174,8 +174,8 @@ def prior(share):
 def rare(share):
     run = found(share, True)
     return (
-        f"First share {share:g}: {run.true[-1].mean():.2f} solved at the end of six sampled trainings, "
-        f"{found(share, False).true[-1, 0]:.2f} by exact natural steps."
+        f"At a first share of {share:g}, {run.true[-1].mean():.2f} is solved at the end of six sampled runs, and "
+        f"{found(share, False).true[-1, 0]:.2f} with exact natural steps."
     )
 
 
@@ -185,7 +185,7 @@ FIGURES = {
     "chance": Figure(
         chance,
         strategies.noise_two_mode,
-        Handle("Verdicts that are wrong", ERRORS, start=3, words=tuple(f"{e} %" for e in ERRORS)),
+        Handle("Wrong verdicts", ERRORS, start=3, words=tuple(f"{e} %" for e in ERRORS)),
         slowed,
     ),
     "prior": Figure(prior, strategies.run_policy, Handle("First share", PRIORS, start=4, symbol="q"), rare),

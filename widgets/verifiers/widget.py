@@ -15,7 +15,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, both, by_update, dots, each_run, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "Six trainings of a policy that chooses how to answer, and is paid by a check"
+TITLE = "A policy chooses how to answer, and a check rewards it, in six runs"
 
 UPDATES, RUNS = 400, 6
 PROMPTS, K = 16, 8  # of a grouped update
@@ -36,12 +36,12 @@ GRADERS = {"strict": "exact types", "strict+hidden": "hidden tests"}  # of code,
 class Knobs:
     archetype: str = choice("Task", "mathematics", list(strategies.STRATEGIES))
     check: int = ladder("Strictness of check", 4, [1, 2, 3, 4])
-    prior: float = ladder("Rarest share", 0.05, [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2], symbol="q")
-    passed: int = slider("Wrong passed", 0, low=0, high=70, step=5, unit="%")
-    failed: int = slider("Right failed", 0, low=0, high=70, step=5, unit="%")
+    prior: float = ladder("Share of the rarest way", 0.05, [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2], symbol="q")
+    passed: int = slider("Wrong answers passed", 0, low=0, high=70, step=5, unit="%")
+    failed: int = slider("Correct answers failed", 0, low=0, high=70, step=5, unit="%")
     sealed: bool = toggle("Expected state sealed", False)
-    beta: float = ladder("Price of a nat", 0.0, [0.0, 0.03, 0.1, 0.2, 0.3, 1.0], symbol="β")
-    method: str = choice("Updates", GROUPED, [GROUPED, NATURAL, SOFTMAX])
+    beta: float = ladder("KL coefficient", 0.0, [0.0, 0.03, 0.1, 0.2, 0.3, 1.0], symbol="β")
+    method: str = choice("Kind of update", GROUPED, [GROUPED, NATURAL, SOFTMAX])
     learning_rate: float = ladder("Learning rate", 1.0, [0.05, 0.1, 0.2, 0.5, 1.0])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -97,6 +97,7 @@ def figure(k, r):
     return [*training_tab(k, r), *check_tab(k, r)]
 
 
+BOTH = "Reward and tasks solved"
 EVERY = 2  # a curve has every second update, a map every sixteenth
 AT = np.arange(0, UPDATES + 1, EVERY)
 COLUMNS = np.arange(0, UPDATES + 1, 16)
@@ -109,7 +110,7 @@ def training_tab(k, r):
     apart = abs(ends[0] - ends[1]) > 0.08
     runs = f"{RUNS} runs" if k.method == GROUPED else "one run"
     yield by_update(
-        "Reward paid and tasks solved",
+        BOTH,
         f"share; {runs}; dashed: 0.1 below the peak",
         line(AT, solved[:, 0], "solved", 1),
         *([each_run(AT, solved[:, 1:].T)] if k.method == GROUPED else []),
@@ -125,8 +126,8 @@ def training_tab(k, r):
     names = strategies.names(k.archetype)
     rows = list(range(len(names)))[::-1]
     yield panel(
-        "How it answers",
-        "share of each way; the fuller the tone, the more",
+        "How the policy answers",
+        "share of each way; a fuller tone means more",
         heat(COLUMNS, rows, r.run.policies[COLUMNS, 0].T, "share", 0.0, 1.0),
         *named(names, -12, 0.26),
         x="update",
@@ -147,8 +148,8 @@ def check_tab(k, r):
     names = strategies.names(k.archetype)
     rows = list(range(len(names)))[::-1]
     yield panel(
-        "What each way is paid, and what it solves",
-        f"circles: solved; squares: paid by “{called(k.archetype, r.check)}”",
+        "Reward of each way, and what it solves",
+        f"circles: solved; squares: reward by “{called(k.archetype, r.check)}”",
         dots(r.proxy, [row - 0.13 for row in rows], "paid", 2),
         dots(r.true, [row + 0.13 for row in rows], "solved", 1),
         *named(names, -0.06, 0.2),
@@ -163,7 +164,7 @@ def check_tab(k, r):
     paid = [len(report.paid) for report in reports]
     yield panel(
         "Exploits that are paid",
-        f"mathematics, of {reports[0].exploits}; of right answers all {reports[0].correct}",
+        f"of {reports[0].exploits} in mathematics; all {reports[0].correct} correct answers pass",
         bars([1, 2, 3, 4], paid, "exploits paid", 2, text=[str(n) for n in paid]),
         x="check",
         x_range=(0.4, 4.6),
@@ -195,10 +196,10 @@ def paid_for_nothing(r):
 def readouts(k, r):
     return [
         Readout("Reward at the end", float(r.run.proxy[-1].mean()), "", strategies.run_policy),
-        Readout("Solved at the end", end(r), "", strategies.run_policy, "violated" if broken(k, r) else ""),
-        Readout("Solved at the peak", peak(r), "", strategies.run_policy),
+        Readout("Tasks solved at the end", end(r), "", strategies.run_policy, "violated" if broken(k, r) else ""),
+        Readout("Tasks solved at the peak", peak(r), "", strategies.run_policy),
         Readout("Worthless ways that are paid", float(((r.true == 0) & (r.verdict > 0)).sum()), "", strategies.payoffs),
-        Readout("Right passes more often by", judgment(k), "", strategies.noisy),
+        Readout("TPR minus FPR", judgment(k), "", strategies.noisy),
     ]
 
 
@@ -209,13 +210,13 @@ def judgment(k):
 
 def watched(k, r):
     code = f"(solved.max(axis=0) - solved[-1]).mean() > {LOST:g}"
-    return Gauge("Solved, lost since its peak", lost(r), LOST, "", expression=code)
+    return Gauge("Loss of solved tasks since the peak", lost(r), LOST, "", expression=code)
 
 
 PAID, DOOR, CHANCE, MIXED = (
-    "the check pays what is wrong",
-    "the expected answer is in reach",
-    "chance errors outweigh the verdict",
+    "a check that pays wrong answers",
+    "an expected answer within reach",
+    "random errors that outweigh the check",
     "more than one thing at once",
 )
 GONE = 0.02  # of the answers: a way with less has died out
@@ -235,7 +236,7 @@ def cause(k, r):
 
 
 def seen_at(k, r, cause):
-    return At("Reward paid and tasks solved", None, None, "{y:.2f} solved, far below its peak", "solved")
+    return At(BOTH, None, None, "{y:.2f} solved, far below its peak", "solved")
 
 
 def broken(k, r):
@@ -248,10 +249,12 @@ def broken(k, r):
 def why(k, r, name):
     paid, solved = f"{r.run.proxy[-1].mean():.2f}", f"{end(r):.2f}"
     words = {
-        PAID: f"Reward {paid}, solved {solved}: {thief(k, r)}.",
-        DOOR: f"Reward {paid}, solved {solved}: the state is right, for the policy reads what it is compared with.",
-        CHANCE: f"Solved {solved}, once {peak(r):.2f}: wrong passes {k.passed} times in 100, right {100 - k.failed}.",
-        MIXED: f"Reward {paid}, solved {solved}, once {peak(r):.2f}: undoing one thing alone does not mend it.",
+        PAID: f"The reward is {paid}, but {solved} is solved. {thief(k, r)}.",
+        DOOR: f"The reward is {paid}, but {solved} is solved. The policy reads the state that it is compared with.",
+        CHANCE: f"{solved} is solved, {peak(r):.2f} at the peak. Of 100 wrong answers {k.passed} pass, of 100 correct "
+        f"ones {100 - k.failed}.",
+        MIXED: f"The reward is {paid}, and {solved} is solved, {peak(r):.2f} at the peak. Undoing one cause alone does "
+        "not mend it.",
     }
     fell = {"less is solved than at its peak": lambda: solves(k, r) < r.run.true.max(axis=0).mean() - LOST + 1e-9}
     return Said(words[name], {**amounts(k, r), **fell, **causing(k, r, name)})
@@ -295,8 +298,9 @@ def thief(k, r):
     share = np.where((r.true == 0) & (r.verdict > 0), r.run.policies[-1].mean(axis=0), 0.0)
     way = int(share.argmax())
     if not share[way]:
-        return "the check pays what does not solve the task"
-    return f"{100 * share[way]:.0f} % of the answers are “{strategies.names(k.archetype)[way]}”, paid and worthless"
+        return "The check pays what does not solve the task"
+    name = strategies.names(k.archetype)[way]
+    return f"{100 * share[way]:.0f} % of the answers are “{name}”, which is paid and solves nothing"
 
 
 def stricter(k, r):
@@ -318,19 +322,21 @@ def worse(k, r):
     best, first = float(r.true[r.verdict > 0].max()), float(r.run.true[0].mean())
     if end(r) < first - max(0.02, 2 * r.run.true[-1].std()):
         return Said(
-            f"Solved {end(r):.2f} at the end and {first:.2f} before training: less than a break, and no gain.",
+            f"{end(r):.2f} is solved at the end and {first:.2f} before training, a loss too small for a break.",
             amounts(k, r)
             | {"less than before": lambda: solves(k, r) < strategies.start(k.archetype, k.prior) @ r.true},
         )
     paid = float((r.run.policies[-1] @ r.verdict).mean())  # without chance errors
     if r.run.proxy[-1].mean() - end(r) > BEHIND + 0.05 and paid - end(r) > BEHIND:
         return Said(
-            f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}: the check pays what does not solve the task.",
+            f"The reward is {r.run.proxy[-1].mean():.2f}, but {end(r):.2f} is solved. The check pays what does not "
+            "solve the task.",
             amounts(k, r) | {"it pays more than is solved": lambda: unearned(r) > BEHIND},
         )
     if end(r) < best - BEHIND - 0.02:
         return Said(
-            f"Solved {end(r):.2f} at the end. The best way that is paid solves {best:.2f}, and training is not there.",
+            f"{end(r):.2f} is solved at the end. The best way that is paid solves {best:.2f}, and training has not "
+            "reached it.",
             amounts(k, r)
             | {
                 "one that is paid solves so much": lambda: (
@@ -350,12 +356,12 @@ def holds(k, r):
     honest = np.flatnonzero(r.true > 0)
     best = honest[r.true[honest].argmax()]
     names, shares = strategies.names(k.archetype), r.run.policies[-1].mean(axis=0)
-    ends = f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}."
+    ends = f"The reward is {r.run.proxy[-1].mean():.2f}, and {end(r):.2f} is solved."
     if r.verdict[best] == 0:
         share = float(shares[best])
         fate = "dies out" if share < GONE else f"keeps a share of {share:.2f}"
         return Said(
-            f"{ends} “{names[best]}” would solve {r.true[best]:.2f}, is never right by this check, and {fate}.",
+            f"{ends} “{names[best]}” would solve {r.true[best]:.2f}, but this check never pays it. It {fate}.",
             amounts(k, r)
             | {
                 "it solves most": lambda: r.true[best] == r.true.max(),
@@ -368,33 +374,38 @@ def holds(k, r):
     if (wanting := np.flatnonzero(paid_for_nothing(r))).size:
         way = wanting[r.proxy[wanting].argmax()]
         return Said(
-            f"{ends} “{names[way]}” would be paid {r.proxy[way]:.2f}, and has {shares[way]:.3f}.",
+            f"{ends} “{names[way]}” would be paid {r.proxy[way]:.2f}, but has a share of {shares[way]:.3f}.",
             amounts(k, r) | {"it solves nothing, and is paid": lambda: r.true[way] == 0 < r.verdict[way]},
         )
     return Said(
-        f"{ends} What it is paid for most is what solves most.",
+        f"{ends} The way with the most reward is the way that solves most.",
         amounts(k, r)
         | {"the best paid solves most": lambda: r.true[np.isclose(r.proxy, r.proxy.max())].max() == r.true.max()},
     )
 
 
 GUESS = Guess(
-    "The check errs by chance: 30 % of wrong answers pass, 30 % of right ones fail. How much is solved at the end?",
+    "At random, 30 % of wrong answers pass and 30 % of correct ones fail. How much is solved at the end?",
     ("half as much", "a fifth less", "nearly as much"),
     Knobs(passed=30, failed=30),
     2,
-    lambda k, r: f"Solved {end(r):.2f}, and {end(simulate(Knobs())):.2f} with a check that never errs.",
+    lambda k, r: f"{end(r):.2f} is solved, compared with {end(simulate(Knobs())):.2f} if the check never errs.",
 )
 
 
+DARE = "Can you raise the reward while nothing is solved?"
 TWO_RUNS = "strict check", "loose check"
 
 
 def opening(plain, other):
     """Tasks solved, and the reward that a log would show."""
     for title, note, curves in (
-        ("Products solved", "share of the tasks, first of six runs", [r.run.true[::EVERY, 0] for r in (plain, other)]),
-        ("Mean reward", "what the log of the training shows", [r.run.proxy[::EVERY, 0] for r in (plain, other)]),
+        (
+            "Products solved",
+            "share of the tasks in the first of six runs",
+            [r.run.true[::EVERY, 0] for r in (plain, other)],
+        ),
+        ("Mean reward", "as the log of the training shows it", [r.run.proxy[::EVERY, 0] for r in (plain, other)]),
     ):
         solved = title == "Products solved"
         yield by_update(

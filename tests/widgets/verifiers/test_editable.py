@@ -27,7 +27,9 @@ def answer(source):
 
 def numbers(shown):
     """(refused, paid, reward, solved) as the sentence says them."""
-    match = re.search(r"^(\d+) of 16 .*?(\d+) of 24 .*?reward ([\d.]+), solved ([\d.]+?)[.,]( |$)", shown["sentence"])
+    match = re.search(
+        r"^(\d+) of 16 .*?(\d+) of 24 .*?reward of ([\d.]+) and ([\d.]+) solved[.,]( |$)", shown["sentence"]
+    )
     return int(match[1]), int(match[2]), float(match[3]), float(match[4])
 
 
@@ -64,10 +66,10 @@ def test_a_right_verifier_judges_as_the_strict_scorer_does():
 @pytest.mark.parametrize(
     "returned, failure",
     [
-        ("None", "it returned None, and a reward is a number from 0 to 1."),
-        ("2", "it returned 2, and a reward is a number from 0 to 1."),
-        ("float('nan')", "it returned nan, and a reward is a number from 0 to 1."),
-        ("{'reward': 'one'}", "it returned {'reward': 'one'}, and a reward is a number from 0 to 1."),
+        ("None", "it returned None, but a reward is a number from 0 to 1."),
+        ("2", "it returned 2, but a reward is a number from 0 to 1."),
+        ("float('nan')", "it returned nan, but a reward is a number from 0 to 1."),
+        ("{'reward': 'one'}", "it returned {'reward': 'one'}, but a reward is a number from 0 to 1."),
         ("example['answer']", "Line 2: KeyError: 'answer'."),
     ],
 )
