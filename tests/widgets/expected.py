@@ -164,10 +164,10 @@ BREAKS = {
     "rloo": {"16 passes": "many passes and no ratio", "Learning rate 60": "steps that are too long"},
     "rollout": {"Cold, τ 0.05": "eight equal answers", "Two temperatures": "a record of a different distribution"},
     "scheduling": {
-        "48 places, not refilled": "places wait for the longest",
-        "Room for the longest": "room is reserved and stays empty",
-        "A pool of 40,000": "the pool holds too few",
-        "Eight guessed, seldom right": "guesses are paid for and rejected",
+        "48 places, not refilled": "places that wait for the longest",
+        "Room for the longest": "reserved room that stays empty",
+        "A pool of 40,000": "a pool that is too small",
+        "Eight guessed, seldom right": "guesses that cost time and fail",
     },
     "search": {
         "5 blind spots per 100": "blind spots that more chains find",

@@ -53,7 +53,7 @@ class Own:
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     tensor_parallel: int = ladder("GPUs that share the model", 1, [2**n for n in range(7)], symbol="TP")
     dcp: int = ladder("Parts that a sequence is cut into", 1, [1, 2, 4, 8, 16], symbol="DCP")
-    hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.3, high=0.98, step=0.01, symbol="u")
+    hbm_share: float = slider("Memory fraction for the engine", 0.9, low=0.3, high=0.98, step=0.01, symbol="u")
     extra: float = slider("Activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
     rule: str = choice("Activations inside u (vLLM) or outside (SGLang)", "vLLM", list(RULES))
     weights: str = choice("Weights in", "bf16", list(BYTES))

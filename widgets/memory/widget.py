@@ -63,7 +63,7 @@ class Own:
     tensor_parallel: int = ladder("GPUs that share an engine (0 chooses)", 0, [0, 1, 2, 4, 8, 16, 32, 64], symbol="TP")
     weights: str = choice("Engine’s weights in", "bf16", list(WEIGHTS))
     kv_precision: str = choice("Keys and values in", "bf16", list(CACHES))
-    hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
+    hbm_share: float = slider("Memory fraction for the engine", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
     extra: float = slider("Engine’s activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
     rule: str = choice("Graphs are taken", "off u (vLLM)", list(RULES))
 

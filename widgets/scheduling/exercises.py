@@ -20,23 +20,24 @@ def kept(chances):
 
 CHANGE = Change(
     (scheduling.tokens_a_pass,),
-    "what a pass with guesses yields",
+    "how many tokens a pass with guesses yields",
     (
         Exercise(
-            "Guess two candidates for every place, and keep a guess where one of the two is right. Each is right with "
-            "the chance α, whatever the other is.",
+            "Guess two candidates for each token, and keep a guess if one of the two is right. Each candidate is right "
+            "with chance α, independently of the other.",
             CALLS,
             lambda acceptance, drafts: kept([acceptance + (1 - acceptance) * acceptance] * drafts),
-            ("Only the chance changes; the sum over the places stays.", "Both are wrong with a chance of (1 − α)²."),
+            ("Only the chance changes, and the sum stays.", "Both candidates are wrong with a chance of (1 − α)²."),
             ("    if acceptance == 1:", "    acceptance = 1 - (1 - acceptance) ** 2\n    if acceptance == 1:"),
         ),
         Exercise(
-            "A drafter goes on from its own guesses and gets worse: let the first be right with a chance of α, the "
-            "second with α², the third with α³, given that those before it are.",
+            "A drafter continues from its own guesses and gets worse. Let the first guess be right with chance α, the "
+            "second with α² and the third with α³, if all guesses before it are right.",
             CALLS,
             lambda acceptance, drafts: kept(acceptance**i for i in range(1, drafts + 1)),
             (
-                "The first i guesses are all right with the product of their chances: α to the power 1 + 2 + … + i.",
+                "The chance that the first i guesses are all right is the product of their chances, α to the power "
+                "1 + 2 + … + i.",
                 "1 + 2 + … + i is i (i + 1) / 2. Add up over i from 0, the model's own token, to γ.",
             ),
             (
@@ -60,14 +61,14 @@ def tricks(k):
 
 CHALLENGES = (
     Challenge(
-        "Job, chip and a guess’s chance and cost as the page opens: end within 40 s, and no silence over 20 ms.",
+        "Change only the scheduler, the number of guesses and the places. End within 40 s, with no silence over 20 ms.",
         lambda k, r: bool(
             opens(k, **tricks(k)) and not r.misfits and r.trace.makespan <= 40 and r.trace.longest_gap <= 0.02
         ),
         Knobs(chunk=512, drafts=4),
     ),
     Challenge(
-        "All these as the page opens, and a pool of at most 40,000 tokens: 5,800 tokens a second.",
+        "Limit the pool to 40,000 tokens, change only scheduler, guesses and places. Reach 5,800 tokens a second.",
         lambda k, r: bool(
             k.cap <= 40_000 and opens(k, cap=k.cap, **tricks(k)) and not r.misfits and r.trace.tokens_per_second >= 5800
         ),

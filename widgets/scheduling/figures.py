@@ -12,6 +12,7 @@ from sim.cluster.kv_cache import BlockAllocator
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
+from sim.words import counted
 from widgets.frame.drawing.marks import bars, dots, label, line, panel
 from widgets.frame.drawing.small_figures import Figure, Handle
 
@@ -55,7 +56,7 @@ def places(way):
     return [
         panel(
             "Nine completions, A to I",
-            "iterations from below; hatched: nobody in the place",
+            "iterations, upwards; hatched: the place is empty",
             *[mark for mark in marks if np.any(mark["y"])],
             *filled,
             x="place",
@@ -75,7 +76,7 @@ def ends(way):
     n, static = WAYS[way]
     took = 1 + max(last for *_, last in scheduling.timetable(LENGTHS, n, static))
     used = 100 * sum(LENGTHS) / (n * took)
-    return f"{took} iterations; {used:.0f} % of the places’ time goes into tokens."
+    return f"The nine completions take {took} iterations, and the places are in use {used:.0f} % of the time."
 
 
 # ── what a pass of guesses yields ──
@@ -100,9 +101,9 @@ def guess(drafts):
             stacked=True,
         ),
         panel(
-            "Tokens a second",
+            "Tokens per second",
             "256 completions, the whole step",
-            line(DRAFTS, speeds, "tokens a second", 1),
+            line(DRAFTS, speeds, "tokens per second", 1),
             dots([drafts], [speeds[drafts]], "here", role="here"),
             x="tokens guessed ahead",
             x_range=(-0.3, 8.3),
@@ -114,11 +115,11 @@ def guess(drafts):
 def yields(drafts):
     tokens = Speculation(ALPHA, drafts, COST).tokens
     if not drafts:
-        return f"Nothing guessed: one token a pass, {ran(drafts=0).tokens_per_second:,.0f} a second."
+        return f"Without guesses, a pass yields one token: {ran(drafts=0).tokens_per_second:,.0f} tokens per second."
     trace = ran(drafts=drafts)
     return (
-        f"{drafts} guessed: {tokens:.2f} tokens a pass on average, {trace.tokens_per_second:,.0f} a second; the "
-        f"step takes {trace.makespan:.0f} s."
+        f"With {counted(drafts, 'guess', 'guesses')}, a pass yields {tokens:.2f} tokens on average. The engine writes "
+        f"{trace.tokens_per_second:,.0f} tokens per second, and the step takes {trace.makespan:.0f} s."
     )
 
 
@@ -135,7 +136,7 @@ def tail(n):
     return [
         panel(
             "Places in use",
-            "% of the places, nothing guessed",
+            "% of the places, without guesses",
             line(100 * share, live, "places in use", 1),
             x="% of the step’s time",
             x_range=(0, 100),
@@ -143,7 +144,7 @@ def tail(n):
         ),
         panel(
             "What guessing gains",
-            "tokens a second, three guessed over none",
+            "speed with three guesses over speed without",
             line(PLACES, gains, "gain", 2),
             dots([n], [gains[PLACES.index(n)]], "here", role="here"),
             x="places, log scale",
@@ -159,8 +160,8 @@ def at_work(n):
     trace = ran(batch=n)
     working = scheduling.live_on_average(trace)
     gain = ran(batch=n, drafts=3).tokens_per_second / trace.tokens_per_second
-    of = "One place, always taken" if n == 1 else f"{n} places, {working:.0f} in use on average"
-    return f"{of}: the step takes {trace.makespan:,.0f} s, and guessing makes it {gain:.2f} times as fast."
+    use = "One place is always in use" if n == 1 else f"On average, {working:.0f} of {n} places are in use"
+    return f"{use}. The step takes {trace.makespan:,.0f} s, and guessing makes it {gain:.2f} times as fast."
 
 
 # ── how long a sequence is silent ──
@@ -187,7 +188,7 @@ def chunk(size):
             **frame,
         ),
         panel(
-            "Tokens a second",
+            "Tokens per second",
             "256 completions, the whole step",
             line(x[1:], speeds[1:], "in chunks", 1),
             dots([0], speeds[:1], "whole prompts", 1),
@@ -202,7 +203,9 @@ def silent(size):
     trace = ran(chunk=size)
     of = f"chunks of {size:,}" if size else "whole prompts"
     longest, speed = 1e3 * trace.longest_gap, trace.tokens_per_second
-    return f"With {of}, nobody waits longer than {longest:.0f} ms, at {speed:,.0f} tokens a second."
+    return (
+        f"With {of}, no sequence waits longer than {longest:.0f} ms. The engine writes {speed:,.0f} tokens per second."
+    )
 
 
 # ── what a small pool costs ──
@@ -226,11 +229,11 @@ def pool(size):
             y_range=(0, 275),
         ),
         panel(
-            "Tokens a second",
+            "Tokens per second",
             "256 completions, the whole step",
-            line(x, speeds, "tokens a second", 1),
+            line(x, speeds, "tokens per second", 1),
             dots([i], [speeds[i]], "here", role="here"),
-            x="tokens of the pool",
+            x="pool size, tokens",
             x_range=(-0.4, 6.4),
             y_range=(0, 5000),
             ticks=dict(tickvals=x, ticktext=["12k", "20k", "40k", "60k", "100k", "150k", "432k"]),
@@ -240,10 +243,11 @@ def pool(size):
 
 def evicted(size):
     trace = ran(tokens=size)
-    again = f", {100 * trace.read_again:.0f} % of the tokens are read again" if trace.preemptions else ""
+    count = f"{trace.preemptions:,}" if trace.preemptions else "no"
+    again = f", so {100 * trace.read_again:.0f} % of the tokens are read again" if trace.preemptions else ""
     return (
-        f"{trace.preemptions:,} evictions{again}; {scheduling.live_on_average(trace):.0f} sequences at work on "
-        f"average, {trace.tokens_per_second:,.0f} tokens a second."
+        f"There are {count} evictions{again}. On average {scheduling.live_on_average(trace):.0f} "
+        f"sequences are at work, and the engine writes {trace.tokens_per_second:,.0f} tokens per second."
     )
 
 
@@ -254,13 +258,13 @@ FIGURES = {
         Handle("Places", (0, 1, 2), start=0, words=("3, batch by batch", "3, refilled", "9")),
         ends,
     ),
-    "guess": Figure(guess, scheduling.stream, Handle("Guessed ahead", DRAFTS, start=3, symbol="γ"), yields),
+    "guess": Figure(guess, scheduling.stream, Handle("Tokens guessed", DRAFTS, start=3, symbol="γ"), yields),
     "tail": Figure(tail, scheduling.stream, Handle("Places", PLACES, start=8, symbol="B"), at_work),
     "chunk": Figure(chunk, scheduling.stream, Handle("Chunk", CHUNKS, start=5, words=CALLED), silent),
     "pool": Figure(
         pool,
         scheduling.stream,
-        Handle("Tokens of the pool", POOLS, start=2, words=tuple(f"{p:,}" for p in POOLS)),
+        Handle("Pool size, tokens", POOLS, start=2, words=tuple(f"{p:,}" for p in POOLS)),
         evicted,
     ),
 }

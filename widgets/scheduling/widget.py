@@ -22,7 +22,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "One engine, a step's completions, and each trick turned the other way"
+TITLE = "What each scheduling trick does for the speed of one engine"
 
 BLOCK = 16  # slots; more where sequences are long, or the blocks of a run are too many to be counted in a page
 BLOCKS = 512  # of the longest sequence, about
@@ -38,24 +38,26 @@ LENGTHS += [16384, 24000, 32768, 60000, 131072]
 
 @dataclass(frozen=True)
 class Own:
-    refill: bool = toggle("Refill a place at once", True)
-    blocks: bool = toggle("Hand memory out in blocks", True)
-    prefix: bool = toggle("Read a prompt once for its group", True)
-    chunk: int = ladder("Chunk, tokens", 2048, [0, 128, 256, 512, 1024, 2048, 4096, 8192])
+    refill: bool = toggle("Refill free places at once", True)
+    blocks: bool = toggle("Hand out memory in blocks", True)
+    prefix: bool = toggle("Read shared prompts once", True)
+    chunk: int = ladder("Chunk size, tokens", 2048, [0, 128, 256, 512, 1024, 2048, 4096, 8192])
     drafts: int = slider("Tokens guessed ahead", 0, 0, 8, 1, symbol="γ")
-    acceptance: float = slider("Chance that a guess is right", 0.7, 0.1, 0.95, 0.05, symbol="α")
-    cost: float = slider("Cost of a guess, in readings of the weights", 0.05, 0.01, 0.3, 0.01, symbol="c")
-    batch: int = ladder("Places", 256, [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512], symbol="B")
+    acceptance: float = slider("Chance of a right guess", 0.7, 0.1, 0.95, 0.05, symbol="α")
+    cost: float = slider("Cost of a guess, weight readings", 0.05, 0.01, 0.3, 0.01, symbol="c")
+    batch: int = ladder(
+        "Places for sequences", 256, [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512], symbol="B"
+    )
     cap: int = ladder(
-        "Pool, at most",
+        "Largest pool for caches",
         NO_CAP,
         [12_000, 16_000, 20_000, 30_000, 40_000, 60_000, 100_000, 150_000, 200_000, 400_000, 1_000_000, NO_CAP],
         unit="tokens",
     )
-    watermark: float = slider("Part of the pool kept free on admission", 0.0, 0.0, 0.15, 0.01)
+    watermark: float = slider("Pool fraction kept free (watermark)", 0.0, 0.0, 0.15, 0.01)
     prompts: int = ladder("Prompts", 32, [1, 2, 4, 8, 16, 32])
-    samples: int = ladder("Completions of a prompt", 8, [1, 2, 4, 8, 16], symbol="K")
-    prompt: int = ladder("Prompt, on average", 600, [128, 256, 512, 600, 1024, 2048, 4096, 7000, 16384, 32768])
+    samples: int = ladder("Completions per prompt", 8, [1, 2, 4, 8, 16], symbol="K")
+    prompt: int = ladder("Mean prompt length, tokens", 600, [128, 256, 512, 600, 1024, 2048, 4096, 7000, 16384, 32768])
     p50: int = ladder("Median completion", 800, LENGTHS, unit="tokens")
     p90: int = ladder("Ninetieth percentile", 2230, LENGTHS, unit="tokens")
     p99: int = ladder("Ninety-ninth percentile", 5145, LENGTHS, unit="tokens")
@@ -63,7 +65,7 @@ class Own:
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     tensor_parallel: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8, 16], symbol="TP")
-    hbm_share: float = slider("Part of the memory the engine may fill", 0.5, 0.2, 0.98, 0.01, symbol="u")
+    hbm_share: float = slider("Memory fraction for the engine", 0.5, 0.2, 0.98, 0.01, symbol="u")
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,13 @@ PRESETS = {
     "Eight guessed, seldom right": Knobs(drafts=8, acceptance=0.4),
 }
 GUESS = Guess(
-    "Eight completions share a prompt of some 600 tokens. How much faster is the step if it is read once, not 8 times?",
-    ("2 times", "1.3 times", "1.05 times"),
+    "Eight completions share a prompt of about 600 tokens. How much faster is the step if it is read once?",
+    ("2 times as fast", "1.3 times", "1.05 times"),
     Knobs(prefix=False),
     2,
     lambda k, r: (
-        f"It is {r.speeds['one prompt'] / r.trace.tokens_per_second:.2f} times: prompts are read many tokens at once, "
-        "completions written one by one."
+        f"It is {r.speeds['one prompt'] / r.trace.tokens_per_second:.2f} times as fast: a prompt’s tokens are read "
+        "together, but completions are not."
     ),
 )
 
@@ -278,7 +280,7 @@ def misfits(k):
     in_blocks = room(k) // block_of(k) * block_of(k)
     if in_blocks < most(k):
         what = f"one sequence of {most(k):,} tokens in a pool of {room(k):,}"
-        return [Misfit(what, most(k), max(in_blocks, 1), "A larger pool, or shorter sequences.")]
+        return [Misfit(what, most(k), max(in_blocks, 1), "Use a larger pool, or shorter sequences.")]
     return []
 
 
@@ -328,7 +330,7 @@ def places(k, r, end):
     n, took = k.prompts * k.samples, r.trace.makespan
     marks = [line(at, live, "sequences at once", 1, "step")]
     if took > end:
-        marks.append(label(end, 0.93 * n, f"goes on to {took:,.0f} s →", 1, "right"))
+        marks.append(label(end, 0.93 * n, f"runs until {took:,.0f} s →", 1, "right"))
     elif r.settled or r.trace.finished == n:
         marks.append(
             label(max(took, 0.12 * end), 0.02 * n, f" {took:,.0f} s", 1, "left" if took < 0.8 * end else "right")
@@ -357,8 +359,8 @@ def tricks(k, r):
     texts = [f"{t:.2f}×" if 0 < t < 10 else f"{t:.0f}×" if t else "" for t in times]
     at = list(range(len(names)))
     return panel(
-        "One trick turned the other way",
-        "speed, in that of this setting" + ("; no guess: over 1 is broken" if k.drafts else ""),
+        "Speed with one trick switched",
+        "divided by the speed of this setting" + ("; no guess: over 1 is broken" if k.drafts else ""),
         bars(at, heights, "turned", 1, text=texts),
         threshold(1 / (1 - LOST), "", TOP),
         label(len(names) - 0.55, 0.98 * TOP, "here this setting loses a quarter", 0, "right", below=True),
@@ -378,7 +380,7 @@ def silences(r, end):
     keep = np.union1d(np.flatnonzero(silent)[::every], [loudest] if t.gaps[loudest] > 0 else []).astype(np.int64)
     return panel(
         "The longest silence",
-        "ms between two tokens of a sequence",
+        "ms between two tokens of a sequence, log scale",
         dots(t.seconds[keep], np.clip(1e3 * t.gaps[keep], 1.0, 1e5), "silence", 1),
         x="seconds",
         x_range=[0, end],
@@ -395,7 +397,7 @@ def pool(r, end):
     out = out[:: max(1, len(out) // 150)]
     return panel(
         "The pool",
-        f"% of {r.pool:,} tokens; diamonds: evictions",
+        f"% of its {r.pool:,} tokens; diamonds: evictions",
         line(t.seconds[::every], 100 * t.used[::every] / r.pool, "handed out", 1),
         dots(t.seconds[out], np.full(len(out), 112.0), "evictions", 3),
         threshold(100, "full", 125),
@@ -419,8 +421,8 @@ def guesses(k, r):
     n = np.array([1.0, min(k.batch, k.prompts * k.samples)])
     alone, all_of_them = np.array([worth(k, drafts, n, context) for drafts in gammas]).T
     return panel(
-        "What guessing is worth",
-        "tokens a second over those without",
+        "What guessing gains",
+        "speed divided by the speed without guessing",
         line(gammas, alone, "one sequence alone", 1),
         line(gammas, all_of_them, "all places taken", 2),
         dots([k.drafts], [all_of_them[k.drafts]], "here", role="here"),
@@ -449,8 +451,8 @@ def pays(k, r):
         label(2048, ends[0] - 0.05, f"{CONTEXTS[0]:,} tokens", 1, "right", below=True),
     ]
     return panel(
-        "How long it pays",
-        f"by sequences at once and context; γ = {drafts}",
+        "Up to how many sequences guessing pays",
+        f"speed over that without guessing, γ = {drafts}",
         *marks,
         threshold(1, "", 0),
         x="sequences at once",
@@ -462,17 +464,17 @@ def pays(k, r):
 
 
 READOUTS = {
-    "Tokens a second": scheduling.stream,
-    "The step takes": scheduling.stream,
-    "At work, on average": scheduling.live_on_average,
-    "Longest silence": scheduling.stream,
+    "Tokens per second": scheduling.stream,
+    "Duration of the step": scheduling.stream,
+    "Sequences at work, mean": scheduling.live_on_average,
+    "Longest silence of a sequence": scheduling.stream,
     "Evictions": scheduling.stream,
 }
 
 
 def readouts(k, r):
     if r.misfits:
-        return impossible_job.dashes(READOUTS, "Tokens a second")
+        return impossible_job.dashes(READOUTS, "Tokens per second")
     t = r.trace
     rows = [
         (t.tokens_per_second, "", "violated" if causes(k, r) else ""),
@@ -533,7 +535,7 @@ def watched(k, r):
     guessing = causes(k, r)[:1] == ["no guess"]
     best = gains(k, r)["no guess"] if guessing else max(gains(k, r).values(), default=1.0)
     return Gauge(
-        "Speed, of that without guessing" if guessing else "Speed, of the best with one trick turned",
+        "Speed, % of that without guessing" if guessing else "Speed, % of the best with one switch",
         100 / max(best, 1e-9) if guessing else min(100.0, 100 / max(best, 1e-9)),
         100.0 if guessing else 100 * (1 - LOST),
         "%",
@@ -546,7 +548,7 @@ def seen_at(k, r, cause):
     if r.misfits:
         return impossible_job.unfit_at(k, r.misfits)
     at = names_of(k, r).index(causes(k, r)[0])
-    return At("One trick turned the other way", at, None, "this much faster the other way", "turned")
+    return At("Speed with one trick switched", at, None, "this much faster if switched", "turned")
 
 
 def broken(k, r):
@@ -612,33 +614,34 @@ def why_and_cause(k, r, name):
     working = scheduling.live_on_average(r.trace)
     return {
         "refilled": (
-            f"A place waits for the longest of its batch: {working:,.0f} of {k.batch} are at work, {now} tokens a "
-            f"second. Refilled at once: {other}.",
-            "places wait for the longest",
+            f"The engine writes {now} tokens per second, not {other} as with refilling. On average "
+            f"{working:,.1f} of {k.batch} places are in use, because free ones wait for the rest.",
+            "places that wait for the longest",
         ),
         "in blocks": (
-            f"Each sequence keeps room for {most(k):,} tokens: {r.trace.live.max():,.0f} run at once, {now} tokens a "
-            f"second. In blocks: {other}.",
-            "room is reserved and stays empty",
+            f"The engine writes {now} tokens per second, not {other} as with blocks. Each sequence reserves "
+            f"{most(k):,} tokens, so {r.trace.live.max():,.0f} run at once.",
+            "reserved room that stays empty",
         ),
         "one prompt": (
-            f"Each of {k.samples} completions reads the same prompt: {now} tokens a second. Read once: {other}.",
-            "siblings read the same prompt again",
+            f"The engine writes {now} tokens per second, not {other}, because it reads each prompt {k.samples} times "
+            "instead of once.",
+            "prompts that are read again",
         ),
         "whole prompts": (
-            f"Chunks of {k.chunk:,} tokens have little room beside the decoding: {now} tokens a second. With whole "
-            f"prompts: {other}.",
-            "chunks leave prompts no room",
+            f"The engine writes {now} tokens per second, not {other} as with whole prompts. Chunks of {k.chunk:,} "
+            "tokens leave prompts little room.",
+            "chunks that leave prompts no room",
         ),
         "no guess": (
-            f"A pass guesses {k.drafts} tokens, pays for all and keeps {kept(k):.2f}: {now} tokens a second. Without "
-            f"guessing: {other}.",
-            "guesses are paid for and rejected",
+            f"The engine writes {now} tokens per second, not {other} as without guessing. A pass pays for {k.drafts} "
+            f"guesses and keeps {kept(k):.2f}.",
+            "guesses that cost time and fail",
         ),
         AMPLE: (
-            f"The pool holds too few: {r.trace.preemptions:,} evictions, {working:,.0f} sequences at work, {now} "
-            f"tokens a second. With room: {other}.",
-            "the pool holds too few",
+            f"The engine writes {now} tokens per second, not {other} as with room. The pool holds {working:,.0f} "
+            f"sequences on average, and {r.trace.preemptions:,} were evicted.",
+            "a pool that is too small",
         ),
     }[name]
 
@@ -695,8 +698,8 @@ def worse(k, r):
     if gain < 1 / (1 - WORSE):
         return None
     return Said(
-        f"The step takes {r.trace.makespan:,.0f} s, {100 * (1 - 1 / gain):.0f} % of the speed is lost: the same job "
-        f"with {PHRASES[name]} writes {r.speeds[name]:,.0f} tokens a second.",
+        f"The step takes {r.trace.makespan:,.0f} s and {100 * (1 - 1 / gain):.0f} % of the speed is lost. With "
+        f"{PHRASES[name]}, the engine writes {r.speeds[name]:,.0f} tokens per second.",
         outdone(k, r, name),
     )
 
@@ -713,7 +716,7 @@ PHRASES = {
 
 def holds(k, r):
     speed = r.trace.tokens_per_second
-    took = f"The step takes {r.trace.makespan:,.0f} s at {speed:,.0f} tokens a second."
+    took = f"The step takes {r.trace.makespan:,.0f} s at {speed:,.0f} tokens per second."
     written = {"so many a second": lambda: abs(r.trace.written[-1] / r.trace.makespan / speed - 1) < 1e-6}
     if not r.settled:
         return Said(took, written)
@@ -724,7 +727,7 @@ def holds(k, r):
         return max(other / speed, speed / other)
 
     return Said(
-        f"{took} Of what can be turned, “{most_of_all}” would change most: {other:,.0f}.",
+        f"{took} Of all switches, “{most_of_all}” would change that most, to {other:,.0f}.",
         written
         | {
             "so many it would write": lambda: (

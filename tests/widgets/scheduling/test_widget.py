@@ -94,7 +94,7 @@ def test_losses_between_a_twentieth_and_a_quarter_are_worse_and_not_broken():
 @pytest.mark.when_changed()
 def test_with_a_place_for_each_or_equal_lengths_refilling_gains_nothing():
     assert speed(refill=False) == speed()
-    assert broken(refill=False, batch=48).cause == "places wait for the longest"
+    assert broken(refill=False, batch=48).cause == "places that wait for the longest"
     equal = dict(p50=800, p90=800, p99=800, batch=64)  # 256 are four times 64
     assert speed(refill=False, **equal) == pytest.approx(speed(**equal), rel=0.01)
 
@@ -102,7 +102,7 @@ def test_with_a_place_for_each_or_equal_lengths_refilling_gains_nothing():
 @pytest.mark.when_changed()
 def test_long_prompts_are_what_prefix_caching_is_for():
     agent = dict(prompt=7000, p50=230, p90=641, p99=1479)
-    assert broken(prefix=False, **agent).cause == "siblings read the same prompt again"
+    assert broken(prefix=False, **agent).cause == "prompts that are read again"
     assert speed(**agent) > 2 * speed(prefix=False, **agent)
 
 
@@ -156,7 +156,7 @@ def test_the_axis_ends_after_the_same_seconds_whatever_the_scheduler_does():
 def test_a_run_that_passes_the_axis_says_where_it_ends():
     k, r = last(batch=1)
     words = [a["text"] for a in widget.figure(k, r)[0]["layout"]["annotations"]]
-    assert f"goes on to {r.trace.makespan:,.0f} s →" in words
+    assert f"runs until {r.trace.makespan:,.0f} s →" in words
 
 
 def test_the_places_drawn_are_those_in_use():
