@@ -29,23 +29,23 @@ CHANGE = Change(
     "the law of the step",
     (
         Exercise(
-            "Lanes that share machines and a network slow each other down. Add a tenth of the seconds of all other "
-            "lanes to the longest.",
+            "Lanes that share machines and a network slow each other down. To the longest lane, add a tenth of the "
+            "seconds of all other lanes.",
             ((TWO, "async"), (TWO, "sync"), (FIVE, "async"), (FIVE, "one-off")),
             crowded,
             (
-                "The other lanes are all lanes less the longest, so their seconds are a sum less a maximum.",
-                "longest = max(spans) + 0.1 * (sum(spans) - max(spans)), with spans the seconds of every lane.",
+                "The other lanes are all lanes except the longest, so their seconds are a sum minus a maximum.",
+                "longest = max(spans) + 0.1 * (sum(spans) - max(spans)), where spans has the seconds of every lane.",
             ),
             (MAX, ALL + "    longest = 0.9 * max(spans) + 0.1 * sum(spans)"),
         ),
         Exercise(
-            "Engines became faster at writing, not at reading prompts: let only 0.8 of a role’s seconds be k times as "
-            "fast, and see what becomes of the gain.",
+            "Engines may become faster at writing but not at reading prompts. Let only 0.8 of a role’s seconds become "
+            "k times as fast.",
             ((TWO, "sync", "rollout", 2.0), (TWO, "sync", "train", 4.0), (FIVE, "sync", "rollout", 8.0)),
             lambda roles, overlap, role, k: step.amdahl(0.8 * getattr(roles, role) / sum(vars(roles).values()), k),
             (
-                "It is Amdahl’s law inside one role: of each second 0.2 stay, and 0.8 are divided by k.",
+                "This is Amdahl’s law inside one role: of each second, 0.2 s stay and 0.8 s are divided by k.",
                 "In whatif, getattr(roles, role) / k becomes getattr(roles, role) * (0.2 + 0.8 / k).",
             ),
             ("{role: getattr(roles, role) / k}", "{role: getattr(roles, role) * (0.2 + 0.8 / k)}"),
@@ -68,7 +68,7 @@ def gain(k, r):
 
 CHALLENGES = (
     Challenge(
-        "By overlap, reuse, workers and one role at most 1.15 times as fast: a step 1.12 times as fast as with k = 1.",
+        "Change overlap, reuse and workers, and make one role up to 1.15 times as fast: reach a gain of 1.12.",
         lambda k, r: (
             but_for(k, Knobs(), "overlap", "reuse", "role", "k", "workers")
             and not r.misfits
@@ -78,7 +78,7 @@ CHALLENGES = (
         Knobs(overlap="asynchronous", reuse=True, k=1.15),
     ),
     Challenge(
-        "From shapes, on H100, nothing made faster: by overlap, reuse and split alone take a step under 33 s.",
+        "With times from shapes on H100 and k = 1, change overlap, reuse and split: bring a step below 33 s.",
         lambda k, r: (
             but_for(k, FROM_SHAPES, "overlap", "reuse", "share", "role")
             and not r.misfits

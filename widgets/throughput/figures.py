@@ -65,7 +65,7 @@ def two_pools(way, second):
     return [
         scene.scene(
             "Two pools of GPUs, and the batches they work on",
-            "[work] batch 3, first written, then learned from; hatched: GPUs that are paid for and wait",
+            "[work] batch 3, first written, then learned from; hatched: GPUs that wait",
             lanes.board(
                 "p",
                 so_far(way, second),
@@ -90,7 +90,7 @@ def stood(way):
     seconds = step.step_time(agent(way), SIDE)
     longest = max(busy(way, pool) for pool in POOLS)
     if seconds > longest:
-        return f"In every {seconds:.0f} s, both pools of GPUs stand still for {seconds - longest:.0f} s."
+        return f"In every {seconds:.0f} s, both pools of GPUs sit idle for {seconds - longest:.0f} s."
     engine, trainer = (busy(way, pool) for pool in POOLS)
     return f"In every {seconds:.0f} s, the engine works for {engine:.0f} s and the trainer for {trainer:.0f} s."
 
@@ -126,6 +126,7 @@ OPENING = Figure(
 SMALL = Roles(rollout=60, verify=0, log_probs=0, train=40, sync=0)
 SPEEDS = (1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)
 SHORT = {"synchronous": ROW, "side by side": "one-off"}
+SAID = {"synchronous": "If the jobs are synchronous", "side by side": "If the jobs run side by side"}
 SMALL_UNTIL, STEPS = 200, 5
 
 
@@ -155,10 +156,10 @@ def two_jobs(way, speed):
     return [
         scene.scene(
             "A step of 60 seconds of rollout and 40 of training",
-            "[work] batch 1, [other] other batches; hatched: GPUs that wait; dashed: the rollout as it was",
+            "[work] batch 1, [other] other batches; hatched: GPUs that wait; dashed: the rollout before",
             lanes.board(
                 "s",
-                f"{way.capitalize()}, the engine {speed:g} times as fast: a step takes {step_seconds:.0f} s.",
+                f"{SAID[way]}, with an engine {speed:g} times as fast, a step takes {step_seconds:.0f} s.",
                 SMALL_UNTIL,
                 rows,
                 *marks,
@@ -174,10 +175,10 @@ def two_jobs(way, speed):
 def worth(way, speed):
     was, now = small_step(way, 1), small_step(way, speed)
     if speed == 1:
-        return f"{way.capitalize()} a step takes {now:.0f} s."
-    gain = f"A step takes {now:.0f} s in place of {was:.0f}: {was / now:.2f} times as fast."
+        return f"{SAID[way]}, a step takes {now:.0f} s."
+    gain = f"A step takes {now:.0f} s instead of {was:.0f} s, so it is {was / now:.2f} times as fast."
     roles = step.whatif(SMALL, "rollout", speed)
-    return gain if way == "synchronous" or roles.rollout >= roles.train else f"{gain} It waits for the trainer."
+    return gain if way == "synchronous" or roles.rollout >= roles.train else f"{gain} Now it waits for the trainer."
 
 
 def faster(step_of, speeds, ways):
@@ -192,13 +193,13 @@ def small_step(way, speed):
 
 def speeds(positions, step_of, ways, start):
     return Time(
-        "Engine, times as fast",
+        "Speed-up of the engine",
         positions,
         tuple(f"engine × {speed:g}" for speed in positions),
         start=start,
         ticks={i: f"×{speed:g}" for i, speed in enumerate(positions)},
         strip=Strip(
-            "The step, times as fast",
+            "Speed-up of the step",
             lambda: faster(step_of, positions, ways),
             lambda way, speed: f"{step_of(way, 1) / step_of(way, speed):.2f}",
         ),
@@ -230,8 +231,8 @@ def five_roles(way, speed):
     board = steps.board("f", roles, OVERLAPS[way], FIVE_UNTIL, was=five(), ticks=(0, 100, 200, 300, 400))
     return [
         scene.scene(
-            "Five roles of a step, 400 seconds",
-            "[work] batch 7, [other] others; hatched: GPUs wait; underlined: the step waits for it; dashed: as it was",
+            "The five roles of a step over 400 seconds",
+            "[work] batch 7, [other] others; hatched: GPUs wait; underlined: the step waits for it; dashed: as before",
             board,
         )
     ]
@@ -242,10 +243,8 @@ def held_by(way, speed):
     chain = steps.chain(step.whatif(five(), "rollout", speed), OVERLAPS[way])
     if speed == 1:
         return f"A step takes {now:.0f} s. It waits for {chain}."
-    gain = f"{100 * (was / now - 1):.0f} %" if was / now > 1.004 else "nothing"
-    return (
-        f"A step takes {now:.0f} s. The engine, {speed:g} times as fast, is worth {gain}: the step waits for {chain}."
-    )
+    gain = f"{100 * (was / now - 1):.0f} % faster" if was / now > 1.004 else "no faster"
+    return f"A step takes {now:.0f} s. An engine {speed:g} times as fast makes it {gain}, because it waits for {chain}."
 
 
 # ── who holds the step ──
@@ -276,7 +275,7 @@ def tenth(name):
             ticks=UPRIGHT,
         ),
         panel(
-            "The step grows by",
+            "By how much the step grows",
             "seconds",
             bars(list(by), list(by.values()), "grows by", 1),
             *[label(words, seconds, f"{seconds:.3g}", anchor="center") for words, seconds in by.items()],
@@ -288,8 +287,10 @@ def tenth(name):
 
 def moves(name):
     row, side = (grown(ROLES[name], overlap) for overlap in (ROW, SIDE))
-    streamed = f"{side:.3g} s" if side > 0 else "nothing"
-    return f"A tenth more of {name}: {row:.3g} s of a synchronous step, {streamed} of an asynchronous one."
+    streamed = f"by {side:.3g} s" if side > 0 else "not at all"
+    return (
+        f"If {name} takes a tenth longer, a synchronous step grows by {row:.3g} s and an asynchronous one {streamed}."
+    )
 
 
 # ── how many checkers hide ──
@@ -306,7 +307,7 @@ def checkers(workers):
     in_turn, streamed = ([step.step_time(checked(w), overlap) for w in WORKERS] for overlap in (ROW, SIDE))
     return [
         panel(
-            "One step",
+            "Duration of a step",
             "seconds; 8,192 tests of 20 ms",
             line(WORKERS, in_turn, "synchronous", 2),
             line(WORKERS, streamed, "asynchronous", 1),
@@ -328,7 +329,9 @@ def hidden(workers):
     roles = checked(workers)
     row, side = (step.step_time(roles, overlap) for overlap in (ROW, SIDE))
     crew = "One worker tests" if workers == 1 else f"{workers:,} workers test"
-    return f"{crew} for {roles.verify:.3g} s: a synchronous step takes {row:.0f} s, an asynchronous one {side:.0f} s."
+    return (
+        f"{crew} for {roles.verify:.3g} s. A synchronous step takes {row:.0f} s and an asynchronous one {side:.0f} s."
+    )
 
 
 # ── the roof ──
@@ -349,13 +352,13 @@ def roof(sequences):
     return [
         panel(
             "Decoding under the roof of one H100",
-            "TFLOP/s reached; log scales; 7B, 2,048 tokens each",
+            "TFLOP/s reached by a 7B model with 2,048 tokens per sequence; log scales",
             region(throughput.effective_ridge(H100), 4096),
-            label(4096, 1.3, "shaded: arithmetic is short", 0, "right"),
+            label(4096, 1.3, "shaded: limited by arithmetic", 0, "right"),
             line(INTENSITY, reached / 1e12, "roof", 8, "reference"),
             dots([p.flop_per_byte for p in path], [p.flops_per_second / 1e12 for p in path], "1 to 1,024 sequences", 1),
             dots([now.flop_per_byte], [now.flops_per_second / 1e12], "now", 1, "here"),
-            x="FLOP for each byte that is read",
+            x="FLOP per byte read",
             x_range=(0.5, 4096),
             y_range=(1, 1200),
             log="xy",
@@ -366,7 +369,7 @@ def roof(sequences):
 def intensity(sequences):
     many, intensity = counted(sequences, "sequence"), decode(sequences).flop_per_byte
     ridge = throughput.effective_ridge(H100)
-    return f"{many}: {intensity:.0f} FLOP a byte; arithmetic is short from {ridge:.0f} on."
+    return f"Decoding {many} does {intensity:.0f} FLOP per byte. From {ridge:.0f} on, arithmetic is the limit."
 
 
 FIGURES = {
@@ -387,7 +390,7 @@ FIGURES = {
         speeds(SPEEDS, five_step, OVERLAPS, 0),
         stills=((2, 4), (3, 4)),
     ),
-    "holds": Figure(tenth, step.step_time, Handle("A tenth more of", tuple(ROLES)), moves),
+    "holds": Figure(tenth, step.step_time, Handle("Role made longer", tuple(ROLES)), moves),
     "checkers": Figure(
         checkers,
         step.verify_seconds,

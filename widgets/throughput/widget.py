@@ -17,7 +17,7 @@ from widgets.frame.drawing import lanes, scene, steps
 from widgets.frame.drawing.marks import bars, dots, label, line, panel, region
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "A step as a sum of its roles, or as the longest of them"
+TITLE = "How long a step takes, as a sum of roles or as the longest lane"
 
 ROLES = {"rollout": "rollout", "verify": "verify", "log-probs": "log_probs", "train": "train", "sync": "sync"}
 WAYS = steps.WAYS
@@ -51,34 +51,36 @@ TESTS = [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.
 class Own:
     overlap: str = choice("What overlaps", "synchronous", list(WAYS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
-    role: str = choice("Make faster", "rollout", list(ROLES))
+    role: str = choice("Role made faster", "rollout", list(ROLES))
     k: float = ladder(
-        "by a factor of", 2.0, [1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0], symbol="k"
+        "Speed-up of that role", 2.0, [1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0], symbol="k"
     )
-    workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(17)], symbol="w")
-    source: str = choice("Role times", "measured", ["measured", "from shapes"])
-    rollout: float = slider("Rollout", VERL.generate, low=1, high=HOURS, step=0.01, symbol="t_R", unit="s")
+    workers: int = ladder("Workers that run tests", WORKERS, [2**n for n in range(17)], symbol="w")
+    source: str = choice("Source of role times", "measured", ["measured", "from shapes"])
+    rollout: float = slider("Rollout time", VERL.generate, low=1, high=HOURS, step=0.01, symbol="t_R", unit="s")
     old_log_probs: float = slider(
-        "Old log-probs", VERL.old_log_prob, low=0, high=HOURS, step=0.01, symbol="t_F", unit="s"
+        "Time for old log-probs", VERL.old_log_prob, low=0, high=HOURS, step=0.01, symbol="t_F", unit="s"
     )
-    reference: float = slider("Reference log-probs", 0.0, low=0, high=HOURS, step=0.01, unit="s")
-    train: float = slider("Train", VERL.update, low=1, high=HOURS, step=0.01, symbol="t_T", unit="s")
-    sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=HOURS, step=0.01, symbol="t_S", unit="s")
-    other: float = slider("Not attributed", unattributed(VERL, measured.SYNC_7B), low=0, high=1800, step=0.01, unit="s")
-    test_seconds: float = ladder("One test, on average", VERIFY_EACH, TESTS, symbol="t_test", unit="s")
-    longest_test: float = ladder("Longest test", VERIFY_EACH, [*TESTS, 3600.0], unit="s")
-    prompts: int = ladder("Prompts a step", 512, [2**n for n in range(11)], symbol="B")
-    samples: int = ladder("Completions of each", 16, [2**n for n in range(7)], symbol="K")
+    reference: float = slider("Time for reference log-probs", 0.0, low=0, high=HOURS, step=0.01, unit="s")
+    train: float = slider("Training time", VERL.update, low=1, high=HOURS, step=0.01, symbol="t_T", unit="s")
+    sync: float = slider("Weight sync time", measured.SYNC_7B, low=0, high=HOURS, step=0.01, symbol="t_S", unit="s")
+    other: float = slider(
+        "Unattributed time", unattributed(VERL, measured.SYNC_7B), low=0, high=1800, step=0.01, unit="s"
+    )
+    test_seconds: float = ladder("Mean time per test", VERIFY_EACH, TESTS, symbol="t_test", unit="s")
+    longest_test: float = ladder("Time of the longest test", VERIFY_EACH, [*TESTS, 3600.0], unit="s")
+    prompts: int = ladder("Prompts per step", 512, [2**n for n in range(11)], symbol="B")
+    samples: int = ladder("Completions per prompt", 16, [2**n for n in range(7)], symbol="K")
     model: str = choice("Model", VERL.model, list(MODELS))
     accelerator: str = choice("Accelerator", "h20", list(ACCELERATORS))
     gpus: int = ladder("GPUs", VERL.gpus, [2**n for n in range(14)])
-    share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
-    prompt: int = ladder("Prompt", step.PROMPT, LENGTHS, unit="tokens")
+    share: float = slider("Fraction of GPUs that generate", 0.5, low=0.05, high=0.95, step=0.05)
+    prompt: int = ladder("Prompt length", step.PROMPT, LENGTHS, unit="tokens")
     p50: int = ladder("Median completion", 720, LENGTHS, unit="tokens")
     p90: int = ladder("Ninetieth percentile", 2000, LENGTHS, unit="tokens")
     p99: int = ladder("Ninety-ninth percentile", 4600, LENGTHS, unit="tokens")
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
-    informative: float = slider("In groups with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
+    informative: float = slider("Fraction with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
     ess: float = slider("Effective share of stale samples", 1.0, low=0.05, high=1, step=0.05, symbol="ESS/n")
 
 
@@ -135,8 +137,8 @@ PRESETS = {
     "Longer completions": Knobs(p50=4600, p90=8192, p99=16384, longest=32768),
 }
 GUESS = Guess(
-    "Rollout 151 s beside log-probs and training, 204 s. The engine becomes twice as fast. And the step?",
-    ("2 times", "1.26 times", "the same"),
+    "A rollout of 151 s runs beside 204 s of trainer work. How much faster is a step if the engine is twice as fast?",
+    ("2 times as fast", "1.26 times", "the same"),
     Knobs(overlap="asynchronous"),
     2,
     lambda k, r: (
@@ -228,7 +230,7 @@ def misfits(k):
         return out_of_order
     generating, training = pools(k)
     if generating < 1:
-        return [Misfit("two pools on one GPU", 2, 1, "A second GPU.")]
+        return [Misfit("two pools on one GPU", 2, 1, "Use a second GPU.")]
     engine = Engine(generating, engine_size(k), k.prompt + machine_knobs.law(k).longest)
     if k.source == "measured":
         return memory.fits(model, accelerator, engine, mfu=utilization(k), efficiency=machine_knobs.efficiency(k))
@@ -250,8 +252,8 @@ def figure(k, r):
 BELIEVED = {  # what is assumed of measured times, for the note
     "synchronous": "",
     "partial rollout": "; no tail was timed",
-    "one-step off-policy": "; a pool as fast as all",
-    "asynchronous": "; a pool as fast as all",
+    "one-step off-policy": "; each pool as fast as all GPUs",
+    "asynchronous": "; each pool as fast as all GPUs",
 }
 
 
@@ -264,7 +266,7 @@ def one_step(k, r):
     options = dict(was=r.before, split=split, steps=7, ticks=lanes.quarters(until), broken=waits_for)
     return scene.scene(
         "One step, role by role",
-        "underlined: waited for; hatched: GPUs wait" + (BELIEVED[k.overlap] if k.source == "measured" else ""),
+        "underlined: the step waits; hatched: GPUs wait" + (BELIEVED[k.overlap] if k.source == "measured" else ""),
         steps.board("s", r.roles, overlap, until, **options),
         tab="Step",
         front=True,
@@ -273,11 +275,11 @@ def one_step(k, r):
 
 
 WORTH = {  # titles
-    "rollout": "What a faster rollout is worth",
-    "verify": "What faster verification is worth",
-    "log-probs": "What faster log-probs are worth",
-    "train": "What a faster update is worth",
-    "sync": "What a faster weight sync is worth",
+    "rollout": "What a faster rollout gains",
+    "verify": "What faster tests gain",
+    "log-probs": "What faster log-probs gain",
+    "train": "What faster training gains",
+    "sync": "What a faster weight sync gains",
 }
 
 
@@ -300,9 +302,9 @@ def gains(k, r):
     marks.append(dots([k.k], [gain], "now", role="here"))
     return panel(
         WORTH[k.role],
-        "old step over new" + (f"; at k = {r.limit:,.1f} the chips end" if r.limit < 1e4 else " step"),
+        "old step over new" + (f"; above k = {r.limit:,.1f} beyond the chips" if r.limit < 1e4 else " step"),
         *marks,
-        x="k, times as fast",
+        x="speed-up k of the role",
         log="x",
         x_range=[1, 1500],
         y_range=[1, top],
@@ -351,8 +353,8 @@ def elasticities(k, r):
         return [step.elasticity(r.roles, overlap).get(role, (0.0,))[0] for role in LANES.values()]
 
     return panel(
-        "How much of 1 % off a role reaches the step",
-        "%; [followed] as it overlaps now, [against] if added up",
+        "Seconds off the step per second off a role",
+        "in %; [followed] as it overlaps now, [against] if roles are added up",
         bars(list(LANES), shares(WAYS[k.overlap]), "now", 1),
         bars(list(LANES), shares("sync"), "summed", 2),
         y_range=[0, 1.05],
@@ -362,7 +364,7 @@ def elasticities(k, r):
 
 
 QUESTIONS = {  # leaf of the tree -> the question that leads to it, in the order asked
-    ("other",): "over 10 % not attributed",
+    ("other",): "over 10 % unattributed",
     ("tail",): "the tail",
     ("sync",): "weight sync",
     ("verify",): "verify",
@@ -390,8 +392,8 @@ def tree(k, r):
         r.roles, WAYS[k.overlap]
     )
     return panel(
-        "Where the wall-clock goes",
-        f"what takes most of the critical path, here {100 * share:.0f} %, and what to do about it",
+        "Where the time of a step goes",
+        f"the role with most of the critical path, here {100 * share:.0f} %, and what to do about it",
         *marks,
         x_range=[0, 1],
         y_range=[0.8, len(QUESTIONS) + 1],
@@ -401,17 +403,17 @@ def tree(k, r):
 
 
 READOUTS = {
-    "Step": step.step_time,
-    "Step, times as fast": step.speedup,
-    "Verify or sync, the longer": step.seconds,
-    "Fix first": step.where_is_my_time,
-    "Useful completions": step.useful_rate,
+    "Duration of a step": step.step_time,
+    "Gain of the faster role": step.speedup,
+    "Longer of tests and sync": step.seconds,
+    "Role to fix first": step.where_is_my_time,
+    "Useful completions per second": step.useful_rate,
 }
 
 
 def readouts(k, r):
     if r.misfits:
-        return impossible_job.dashes(READOUTS, "Step")
+        return impossible_job.dashes(READOUTS, "Duration of a step")
     tau = step.step_time(r.roles, WAYS[k.overlap])
     beside = max(step.seconds(r.roles, role, WAYS[k.overlap]) for role in ("verify", "sync"))
     whole = k.informative == k.ess == 1
@@ -420,7 +422,7 @@ def readouts(k, r):
         (step.speedup(r.before, WAYS[k.overlap], ROLES[k.role], min(k.k, r.limit)), "×", ""),
         (beside, "s", "violated" if breaks(k, r) else ""),
         (r.remedy, "", ""),
-        (step.useful_rate(k.prompts * k.samples, tau, k.informative, k.ess), "a second", "assumed" if whole else ""),
+        (step.useful_rate(k.prompts * k.samples, tau, k.informative, k.ess), "", "assumed" if whole else ""),
     ]
     return [
         Readout(name, value, unit, source, state)
@@ -524,7 +526,7 @@ def broken(k, r):
 def stretching(k, r):
     tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
     cause = "" if without(k, r, longer(k, r)) <= SLACK * alone else " for tests and weights"
-    return f"all GPUs wait{cause}: a step takes {rounded(tau)} s, otherwise {rounded(alone)} s"
+    return f"all GPUs wait{cause}, so a step takes {rounded(tau)} s instead of {rounded(alone)} s"
 
 
 def tested(k, r):
@@ -614,7 +616,7 @@ def worse(k, r):
     tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
     lane = WAITED_FOR[longer(k, r)]
     return Said(
-        f"A step takes {rounded(tau)} s, and {rounded(alone)} s if its GPUs did not wait for {lane}.",
+        f"A step takes {rounded(tau)} s. It would take {rounded(alone)} s if its GPUs did not wait for {lane}.",
         taking(k, r)
         | {
             "it is longer by less than a quarter": lambda: alone * SEEN < tau <= alone * SLACK,
@@ -635,7 +637,7 @@ def taking(k, r):
 def holds(k, r):
     tau = step.step_time(r.roles, WAYS[k.overlap])
     return Said(
-        f"A step takes {tau:,.0f} s, and its GPUs wait for tests and weights for less than 2 % of it.",
+        f"A step takes {tau:,.0f} s, and for less than 2 % of that all GPUs wait for tests or weights.",
         taking(k, r)
         | {"without both it takes as long": lambda: without(k, r, "verify", "sync") >= tau / SEEN * (1 - 1e-9)},
     )

@@ -31,7 +31,7 @@ def test_several_knobs_that_help_together_are_named_and_no_more_than_that():
 
 def test_a_suggested_fix_is_worded_with_the_knob_labels_of_the_page():
     assert in_words(Knobs(), dict(gpus=256, longest=4600)) == "GPUs: 256, Longest completion: 4,600 tokens."
-    assert in_words(Knobs(), dict(share=0.35)) == "Of them generating, when pools are split: 0.35."
+    assert in_words(Knobs(), dict(share=0.35)) == "Fraction of GPUs that generate: 0.35."
     assert in_words(plan.Knobs(), dict(reference=False)) == "Reference model: off."
     assert host.steps(Knobs(), dict(longest=4600)) == [
         dict(knob="longest", value="4600", words="Set Longest completion to 4,600 tokens")
