@@ -25,13 +25,13 @@ CHANGE = Change(
     "the weight of a token",
     (
         Exercise(
-            "Mask, do not truncate: let a token whose ratio lies between 1/limit and limit keep it, and every other "
-            "token count nothing, as TRL's token_mask and IcePop do.",
+            "Mask instead of truncating. A token whose ratio lies between 1/limit and limit keeps it, and every other "
+            "token counts 0, as in TRL's token_mask and IcePop.",
             ((LOG_RATIO, MASK, 2.0), (2 * LOG_RATIO, MASK, 3.0)),
             one_by_one,
             (
-                "abs(log_ratio) <= np.log(limit) is true where the ratio lies within the limit either way.",
-                "A product with True keeps a number, and one with False makes it 0.",
+                "abs(log_ratio) <= np.log(limit) is true where the ratio lies between 1/limit and limit.",
+                "Multiplying by True keeps a number, and multiplying by False makes it 0.",
             ),
             (
                 "    return np.minimum(np.exp(log_ratio), limit) * mask",
@@ -43,7 +43,7 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "The engine is as the trainer, 8 updates late, with SGD: let 83 of 100 be right, and no weight exceed 2.",
+        "With SGD and an engine like the trainer’s but 8 updates late, reach 83 correct of 100 with no weight above 2.",
         lambda k, r: (
             done(r)
             and (k.engine, k.lag, k.optimizer) == (SAME, 8, "SGD")
@@ -53,7 +53,7 @@ CHALLENGES = (
         Knobs(correction="answer ratio, at most 2", engine=SAME, lag=8, optimizer="SGD"),
     ),
     Challenge(
-        "Engine at 1.5 and four passes over each batch: let 97 of 100 be right.",
+        "With the engine at temperature 1.5 and four passes over each batch, reach 97 correct of 100.",
         lambda k, r: done(r) and k.engine == HOT and k.passes == 4 and final(r) >= 0.97,
         Knobs(correction="answer mask, at most 3", passes=4),
     ),

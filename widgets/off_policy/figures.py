@@ -80,7 +80,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment in (1, 9, 25, 45, 69, 100)},
         strip=Strip(
-            "Correct, of 100",
+            "Correct answers of 100",
             lambda: [[followed(setting)[moment][0].right for moment in MOMENTS] for setting in SETTINGS],
             lambda setting, moment: sums.count(followed(setting)[moment][0].right),
         ),
@@ -143,7 +143,7 @@ def share_silent(name):
 
 
 def ways_said(name):
-    return f"In the whole batch {100 * share_silent(name):.0f} of 100 tokens that should move have no push."
+    return f"In the whole batch, {100 * share_silent(name):.0f} of 100 tokens that should move get no push."
 
 
 # ── what is left of long answers ──
@@ -160,18 +160,22 @@ def left(length):
                 f"l{i}",
                 7.2,
                 6.9,
-                f"At {sigma:g} nats a token, {sums.count(share)} of a hundred answers are left.",
-                scene.word(f"{100 * sigma:g} % a token", (0, 0.55), "strong"),
+                f"At {sigma:g} nats per token, {sums.count(share)} of a hundred answers are left.",
+                scene.word(f"{100 * sigma:g} % per token", (0, 0.55), "strong"),
                 scene.hundred(f"l{i}d", [("followed", share), ("rest", 1 - share)], (0, 0.95)),
                 scene.word(f"{sums.count(share)} left", (0, 6.3), "strong", key=f"l{i}n"),
             )
         )
-    return [scene.scene("A hundred answers, each weighed by its product", "as many equal ones tell as much", *columns)]
+    return [
+        scene.scene(
+            "A hundred answers, each weighted by its product", "colored: so many equal answers tell as much", *columns
+        )
+    ]
 
 
 def left_said(length):
     share = float(off_policy.effective_share(0.01, length))
-    return f"Answers of {length:,} tokens whose ratios differ by 1 % each: {sums.count(share)} of 100 are left."
+    return f"If the ratios differ by 1 %, answers of {length:,} tokens leave an effective {sums.count(share)} of 100."
 
 
 # ── a limit for a ratio ──
@@ -190,8 +194,8 @@ def limit(C):
     bias, noise = np.transpose([at_limit(at) for at in LIMITS])
     return [
         panel(
-            "Wrong on average",
-            "length of the bias, four answers, the largest ratio is 4",
+            "Error on average",
+            "length of the bias; the largest ratio is 4",
             line(LIMITS, bias, "bias"),
             dots([C], [at_limit(C)[0]], "this limit", 1, "here"),
             x="limit C of the ratio",
@@ -199,8 +203,8 @@ def limit(C):
             y_range=(0, 0.5),
         ),
         panel(
-            "Wrong by chance",
-            "standard deviation, one draw",
+            "Error by chance",
+            "standard deviation of one sample",
             line(LIMITS, noise, "noise", 2),
             dots([C], [at_limit(C)[1]], "this limit", 2, "here"),
             x="limit C of the ratio",
@@ -212,7 +216,9 @@ def limit(C):
 
 def limit_said(C):
     bias, noise = at_limit(C)
-    return f"At most {C:g}: off by {bias:.2f} on average, and by {noise:.2f} from draw to draw."
+    return (
+        f"With a limit of {C:g}, the gradient is off by {bias:.2f} on average and by {noise:.2f} from sample to sample."
+    )
 
 
 # ── a ladder of three answers ──
@@ -231,14 +237,14 @@ def still_there(lag):
     share = [float(np.median(ends(lag, way)[1])) for way in names]
     return [
         panel(
-            "Still on the second answer",
+            "Runs still on the second answer",
             f"of {lagging_ladder.RUNS} runs, SGD at 1, 300 updates",
             bars(names, many, "runs", 1, text=[str(n) for n in many]),
             y_range=(0, 36),
         ),
         panel(
-            "Least effective share",
-            "of a batch, middle run",
+            "Smallest effective share",
+            "of a batch, median run",
             bars(names, share, "share", 2, text=[f"{s:.2f}" for s in share]),
             y_range=(0, 1.15),
         ),
@@ -247,22 +253,22 @@ def still_there(lag):
 
 def still_there_said(lag):
     none, cut = (int(lagging_ladder.on_the_second(ends(lag, way)[0]).sum()) for way in ("none", "at most 2"))
-    return f"{lag} updates late, {none} of 32 runs are still there without a weight, and {cut} with one."
+    return f"At a lag of {lag} updates, {none} of 32 runs are stuck without a weight, and {cut} with a weight."
 
 
 FIGURES = {
     "opening": OPENING,
-    "ways": Figure(ways, mismatch.run, Handle("Counted by", tuple(FIVE), start=0, words=tuple(FIVE)), ways_said),
+    "ways": Figure(ways, mismatch.run, Handle("Rule", tuple(FIVE), start=0, words=tuple(FIVE)), ways_said),
     "length": Figure(
         left,
         off_policy.effective_share,
-        Handle("Tokens of an answer", LENGTHS, start=3, words=tuple(f"{n:,}" for n in LENGTHS)),
+        Handle("Length of an answer, tokens", LENGTHS, start=3, words=tuple(f"{n:,}" for n in LENGTHS)),
         left_said,
     ),
     "limit": Figure(
         limit,
         off_policy.estimator,
-        Handle("A ratio counts at most", LIMITS, start=2, words=tuple(f"{C:g}" for C in LIMITS), symbol="C"),
+        Handle("Limit of the ratio", LIMITS, start=2, words=tuple(f"{C:g}" for C in LIMITS), symbol="C"),
         limit_said,
     ),
     "ladder": Figure(

@@ -16,7 +16,7 @@ ROWS, T = 6, tasks.Add.T
 FIRST, TOP = 2.4, 1.1  # where the tokens begin, in squares
 WIDE = FIRST + T * scene.WORD + 0.3
 EDGES = (0.75, 1.25, 1.9)  # of a weight: between one tone and the next
-WHAT = "[above-2] pushed up, [below-2] down, the stronger the tone the more it counts; dotted: no push"
+WHAT = "[above-2] pushed up, [below-2] down, a stronger tone counts more; dotted: no push"
 Place = tuple[int, int]
 
 

@@ -22,7 +22,7 @@ from widgets.frame.drawing.marks import by_update, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 from widgets.off_policy import pushes
 
-TITLE = "An engine draws, a trainer learns: how much does each token count?"
+TITLE = "How much each token counts if a different policy sampled it"
 COST = f"{UPDATES} batches of 128 answers"
 SEEN = 8  # updates between two pictures
 HALF = 0.5  # a run that ends with fewer right answers is broken
@@ -42,10 +42,10 @@ TEMPERATURE = {SAME: 1.0, HOT: 1.5, COLD: 0.7}
 
 @dataclass(frozen=True)
 class Knobs:
-    correction: str = choice("Correction", CUT, list(WAYS))
-    engine: str = choice("Engine", HOT, list(TEMPERATURE))
+    correction: str = choice("Correction of the loss", CUT, list(WAYS))
+    engine: str = choice("Engine that samples", HOT, list(TEMPERATURE))
     lag: int = ladder("Lag, in updates", 0, [0, 2, 4, 8])
-    passes: int = ladder("Passes over a batch", 1, [1, 4])
+    passes: int = ladder("Passes over each batch", 1, [1, 4])
     optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -64,12 +64,12 @@ PRESETS = {
 
 AMPLIFIES = {  # the spread of nine starts 1e-12 apart
     "Clip around the engine": {
-        "Right": 6.0,
-        "Apart, last batch": 0.03,
-        "Effective share, mean": 1.1,
-        "Tokens without a push, mean": 0.5,
+        "Correct answers": 6.0,
+        "Mean |log ratio|, last batch": 0.03,
+        "Mean effective share": 1.1,
+        "Mean share without push": 0.5,
     },
-    "Lag 8, four passes": {"Right": 0.04, "Apart, last batch": 0.005},
+    "Lag 8, four passes": {"Correct answers": 0.04, "Mean |log ratio|, last batch": 0.005},
 }
 
 
@@ -129,7 +129,7 @@ def figure(k, r):
     return [
         board(k, r),
         by_update(
-            "Right answers",
+            "Correct answers",
             "exact pass rate at temperature 1, 100 sums",
             line(r.at, r.right, "right"),
             line([0, UPDATES], [r.right[0]] * 2, "before training", 8, "reference"),
@@ -140,7 +140,7 @@ def figure(k, r):
         ),
         by_update(
             "What is left of a batch",
-            "shares at the first pass; no push: of tokens that should move",
+            "shares of tokens at the first pass",
             line(x, r.effective, "effective share"),
             line(x, r.silenced, "no push", 2),
             label(UPDATES, 1.14, "effective share of the weights", 1, "right"),
@@ -150,8 +150,8 @@ def figure(k, r):
             tab="Weights",
         ),
         by_update(
-            "Trainer and engine apart",
-            "mean |log ratio| of a token, nats, at the first pass",
+            "How far trainer and engine are apart",
+            "mean |log ratio| per token at the first pass, nats",
             line(x, r.gap, "apart"),
             updates=UPDATES,
             y_range=(-0.03, 2.0),
@@ -181,12 +181,12 @@ def by_length(k, r):
     sigma = r.spread if r.spread > 1e-9 else 0.0
     share = off_policy.effective_share(sigma, LENGTHS)
     return panel(
-        "If an answer counted as a product",
-        "effective share of answers of independent tokens, e^(−σ²T)",
-        line(LENGTHS, off_policy.effective_share(0.01, LENGTHS), "0.01 a token", 8, "reference"),
+        "Effective share if answers counted as products",
+        "of answers with T independent tokens, e^(−σ²T)",
+        line(LENGTHS, off_policy.effective_share(0.01, LENGTHS), "0.01 per token", 8, "reference"),
         line(LENGTHS, share, "this run"),
         label(30_000, 0.86, "σ = 0.01", 8, "right"),
-        label(1.1, 1.03, f"σ of the last batch: {sigma:.3f} nats a token", 1),
+        label(1.1, 1.03, f"σ of the last batch: {sigma:.3f} nats per token", 1),
         x="tokens of an answer",
         x_range=(1, 32_000),
         y_range=(0, 1.16),
@@ -198,17 +198,21 @@ def by_length(k, r):
 def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right", 100 * final(r), "of 100", tasks.exact_pass, state),
-        Readout("Apart, last batch", r.gap[-1], "nats a token", tinylm.Policy.token_logp),
-        Readout("Effective share, mean", 100 * r.effective.mean(), "% of tokens", importance.effective_sample_size),
-        Readout("Tokens without a push, mean", 100 * r.silenced.mean(), "% of those to move", mismatch.first_pass),
-        Readout("Largest weight", r.largest, "", mismatch.first_pass),
+        Readout("Correct answers", 100 * final(r), "of 100", tasks.exact_pass, state),
+        Readout("Mean |log ratio|, last batch", r.gap[-1], "nats per token", tinylm.Policy.token_logp),
+        Readout("Mean effective share", 100 * r.effective.mean(), "% of tokens", importance.effective_sample_size),
+        Readout("Mean share without push", 100 * r.silenced.mean(), "% of tokens", mismatch.first_pass),
+        Readout("Largest weight of a token", r.largest, "", mismatch.first_pass),
     ]
 
 
 def watched(k, r):
     return Gauge(
-        f"Right after {UPDATES} updates", final(r), HALF, below=True, expression=f"right < {HALF:g} after {UPDATES}"
+        f"Correct answers after {UPDATES} updates",
+        final(r),
+        HALF,
+        below=True,
+        expression=f"right < {HALF:g} after {UPDATES}",
     )
 
 
@@ -262,28 +266,28 @@ def broken(k, r):
 
 
 def why(k, r):
-    ends = f"{of_100(final(r))} are right, {sums.count(r.right[0])} before"
+    ends = f"{of_100(final(r))} answers are correct, {sums.count(r.right[0])} before training"
     claims = {"undoing it mends": lambda: final(end(run, replace(k, **undone(k)))) >= HALF}
     blamed = cause(k)
     if blamed == CENTER:
-        late = " and answers are late" if too_late(k) else ""
+        late = ", and answers are late" if too_late(k) else ""
         return Said(
-            f"The clip is centered on the engine{late}: it silences {100 * r.silenced[0]:.0f} % of the tokens that "
-            f"should move in batch 1. {ends}.",
+            f"{ends}. The clip around the engine silences {100 * r.silenced[0]:.0f} % of the tokens to move in batch 1"
+            f"{late}.",
             claims | {"before any step": lambda: r.silenced[0] > 0},
         )
     if blamed == OLD:
         return Said(
-            f"Each answer counts as if the present policy had drawn it: {ends}.",
+            f"{ends}, because each answer counts as if the present policy had sampled it.",
             claims | {"all count alike": lambda: r.largest == 1 and r.effective.min() > 0.999},
         )
     if blamed == LARGE:
         return Said(
-            f"A token weighs {r.largest:,.0f} times as much as a fresh one: {ends}.",
+            f"{ends}, because one token weighs {r.largest:,.0f} times as much as a fresh one.",
             claims | {"so large": lambda: r.largest > 3},
         )
     return Said(
-        f"{age(k)}: this correction does not mend that. {ends}.",
+        f"{ends}. {age(k)}, and this correction does not make up for that.",
         claims | {"there is a weight": lambda: k.correction != NONE, "it is old": lambda: aged(k)},
     )
 
@@ -297,7 +301,7 @@ def age(k):
 def seen_at(k, r, cause):
     if cause == CENTER and pushes.hushed(r.answers):
         return At(BATCH, None, None, SILENCED)
-    return At("Right answers", None, None, f"{of_100(final(r))} right", "right")
+    return At("Correct answers", None, None, f"{of_100(final(r))} correct", "right")
 
 
 def worse(k, r):
@@ -305,7 +309,7 @@ def worse(k, r):
         return None
     fresh = replace(k, correction=CUT, engine=SAME, lag=0, passes=1)
     return Said(
-        f"{of_100(final(r))} are right: it learns, but less than from fresh answers of the trainer's own policy.",
+        f"{of_100(final(r))} answers are correct: fewer than if the trainer’s own policy had sampled fresh answers.",
         {
             "it learns": lambda: final(r) > r.right[0] + 0.1,
             "those teach more": lambda: final(end(run, fresh)) > final(r) + 0.01,
@@ -314,12 +318,12 @@ def worse(k, r):
 
 
 def holds(k, r):
-    ends = f"{of_100(final(r))} are right after update {r.at[-1]}, {sums.count(r.right[0])} before"
+    ends = f"{of_100(final(r))} answers are correct after update {r.at[-1]}, {sums.count(r.right[0])} before training"
     if not done(r):
         return Said(f"{ends}.", {})
     silent = 100 * r.silenced.mean()
     return Said(
-        f"{ends}. Of the tokens that should move, {'none' if silent == 0 else f'{silent:.1f} %'} went without a push.",
+        f"{ends}. {'No' if silent == 0 else f'{silent:.1f} % of the'} tokens that should move got no push.",
         {
             "it learns": lambda: final(r) > r.right[0] + 0.3,
             "only a mask or a clip silences": lambda: (
@@ -344,12 +348,12 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "Drawn at temperature 1.5, read at 1, and no correction at all. How many are right after 100 updates?",
+    "The engine samples at temperature 1.5, the trainer has 1. How many answers are correct without any correction?",
     ("about 20 of 100", "about 50", "about 93"),
     Knobs(correction=NONE),
     2,
-    lambda k, r: f"{of_100(final(r))}: nothing was corrected, and nothing was silenced.",
-    "Right",
+    lambda k, r: f"{of_100(final(r))}, because nothing was silenced.",
+    "Correct answers",
 )
 DARE = "Can you make fewer than half of the answers correct?"
 OPENING = Played(Knobs(), Knobs(correction=CLIP), "opening")

@@ -69,7 +69,7 @@ def test_the_picture_rings_what_a_clip_silences_and_the_curve_where_another_run_
         assert ring["seen"] == bool(break_ and break_.cause == CENTER)
         if break_:
             place = widget.seen_at(k, r, break_.cause)
-            assert place.panel == (widget.BATCH if ring["seen"] else "Right answers")
+            assert place.panel == (widget.BATCH if ring["seen"] else "Correct answers")
             assert place.words == ring["words"] if ring["seen"] else place.curve == "right"
 
 
