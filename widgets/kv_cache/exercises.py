@@ -42,7 +42,7 @@ CHANGE = Change(
             CALLS,
             newest,
             (
-                "The weights stay. What a sequence reads is counted by its context, which gets an upper end.",
+                "The weights stay. What a sequence reads is counted by its context, which gets an upper limit.",
                 "np.minimum(…, 2048) around the context works for numbers and for arrays.",
             ),
             (
@@ -51,12 +51,12 @@ CHANGE = Change(
             ),
         ),
         Exercise(
-            "A quarter of every context is a prompt that eight sequences share. Read it once for the eight, as cascade "
+            "A quarter of every context is a prompt that eight sequences share. Read it once for all eight, as cascade "
             "attention does.",
             CALLS,
             shared_prompt,
             (
-                "Three quarters are read as before, the shared quarter by one of eight.",
+                "Three quarters are read as before, and the shared quarter by one sequence in eight.",
                 "The cache that is read becomes 0.75 + 0.25 / 8 of what it was.",
             ),
             (
@@ -81,12 +81,12 @@ def as_shipped(k):
 
 CHALLENGES = (
     Challenge(
-        "Run 256 sequences of 4,096 tokens at once on one H100, model, keys and values as the page opens.",
+        "With model, keys and values unchanged, run 256 sequences of 4,096 tokens at once on one H100.",
         lambda k, r: bool(as_shipped(k) and k.kv_precision == "bf16" and not r.misfits and runs(k, r) >= 256),
         Knobs(batch=256, sharing=True, prompt_share=0.75),
     ),
     Challenge(
-        "Model and chip as the page opens, max length reserved, 64 sequences of 4,096 tokens: speed lost 10 % at most.",
+        "Same model and chip: reserve max length for 64 sequences of 4,096 tokens, and lose at most 10 % of speed.",
         lambda k, r: bool(
             as_shipped(k)
             and unchanged(k, "bandwidth", "flops", "overhead", "timed")

@@ -39,14 +39,16 @@ def triangle(cached):
         for step in range(1, len(WORDS) + 1)
     ]
     return [
-        grid(rows, "Five tokens, written one by one", "at the right: tokens that run through the model in that step")
+        grid(
+            rows, "Five tokens, written one by one", "on the right: how many tokens run through the model in that step"
+        )
     ]
 
 
 def passes(cached):
     few, many = (kv_cache.token_passes(n, cached) for n in (len(WORDS), CONTEXT))
-    sentence = "What ran once is kept and only read" if cached else "Every step starts over"
-    return f"{sentence}: {few} token passes for {len(WORDS)} tokens, {many:,} for {CONTEXT:,}."
+    sentence = "Keys and values are kept and only read" if cached else "Every step starts over"
+    return f"{sentence}, so {len(WORDS)} tokens take {few} token passes, and {CONTEXT:,} tokens take {many:,}."
 
 
 # ── twelve completions in forty blocks ──
@@ -79,7 +81,7 @@ def small_pool(way, step):
     return [
         scene.scene(
             "The memory of one engine",
-            "a wide cell is a block with its owner below; [held] tokens, hatched: taken and empty",
+            "a wide cell is a block with its owner below; [held] tokens; hatched: reserved but empty",
             scene.view(
                 "w",
                 20.2,
@@ -121,7 +123,7 @@ def who_writes(way, step):
     trace, states = played(way)
     state = pool_states.at(states, step)
     if state.finished == len(JOB):
-        return f"All twelve are done after {trace.makespan:.0f} steps; {most_at_once(way)} wrote at once at most."
+        return f"All twelve are done after {trace.makespan:.0f} steps. At most {most_at_once(way)} wrote at once."
     _, filled = wall.taken_and_filled(state, SMALL_POOL, SLOTS)
     empty = f"{100 * (1 - filled):.0f} % of the taken slots are empty"
     return f"{empty[0].upper()}{empty[1:]}."
@@ -143,7 +145,7 @@ OPENING = Figure(
         start=4,
         ticks={i: str(TICK * i) for i in range(0, 25, 4)},
         strip=Strip(
-            "Done, of twelve",
+            "Completions done, of twelve",
             lambda: [done_by(way) for way in WAYS],
             lambda way, step: f"{pool_states.at(played(way)[1], step).finished}",
         ),
@@ -206,19 +208,19 @@ def how_full(way, second):
     state = pool_states.at(states, second)
     if state.finished == len(GROUPS):
         at_once = scheduling.live_on_average(trace)
-        return f"All 24 are done after {trace.makespan:.1f} s; {at_once:.1f} wrote at once on average."
+        return f"All 24 are done after {trace.makespan:.1f} s. On average, {at_once:.1f} wrote at once."
     lost = pool_states.lost(states, max(second - 1, 0), second)
     if lost:
         who, many = " and ".join(wall.NAMES[s] for s in sorted(lost)), len(lost) > 1
         framed = any(role == "lost" for role, *_ in wall.cells(state, LARGE, SLOTS, lost))
-        free = ", and the framed ones are free still" if framed else ""
+        free = ", of which the framed ones are still free" if framed else ""
         return (
-            f"The pool was full: {who} lost {'their' if many else 'its'} blocks{free}. What was there is computed "
+            f"The pool was full, and {who} lost {'their' if many else 'its'} blocks{free}. Their tokens are computed "
             "again later."
         )
     _, filled = wall.taken_and_filled(state, LARGE, SLOTS)
     empty = f"{100 * (1 - filled):.0f} % of the taken slots are empty"
-    return f"{len(state.running)} write, {len(state.waiting)} wait; {empty}."
+    return f"{len(state.running)} completions write and {len(state.waiting)} wait. {empty}."
 
 
 # ── what a token leaves behind ──
@@ -238,7 +240,7 @@ def token(heads):
     return [
         by_heads(
             heads,
-            "One token, all layers",
+            "One token in all layers",
             "kB of keys and values",
             lambda h: with_heads(h).kv_bytes_per_token() / 1000,
             "{:,.0f} kB",
@@ -268,8 +270,8 @@ def by_heads(heads, title, note, value, spelled, top):
 def room(heads):
     kilobytes = with_heads(heads).kv_bytes_per_token() / 1000
     return (
-        f"A sequence of {CONTEXT:,} tokens takes {kilobytes * CONTEXT / 1e6:.2f} GB; beside the weights "
-        f"{fitting(heads):,} of them fit."
+        f"A sequence of {CONTEXT:,} tokens takes {kilobytes * CONTEXT / 1e6:.2f} GB, and {fitting(heads):,} of them "
+        "fit beside the weights."
     )
 
 
@@ -302,7 +304,7 @@ def two_times(context):
             log="xy",
         ),
         panel(
-            "Time that the chip computes",
+            "Time in which the chip computes",
             "% of a step, at peak rates",
             *(line(BATCHES, computing(step(c)), f"{c:,} tokens", 8, "other") for c in others),
             line(BATCHES, computing(chosen), f"{context:,} tokens", 1),
@@ -324,12 +326,12 @@ def busy(context):
     ends = throughput.crossover(LLAMA, H100, efficiency=PEAK)
     if context == 0:
         met = BATCHES[np.argmax(step(0).compute >= step(0).memory)]
-        return f"No cache to read: from about {round(met, -1):.0f} sequences on, work takes longer than reading."
+        return f"Without a cache, work takes longer than reading from about {round(met, -1):.0f} sequences on."
     limit = endless(LLAMA, context) / throughput.effective_ridge(H100, PEAK)
     if context < ends:
-        return f"{context:,} tokens each: a large enough batch keeps the chip busy."
-    longer = f"{context:,} tokens each: reading takes longer at every batch"
-    return f"{longer}; the chip computes at most {100 * limit:.0f} % of the time."
+        return f"With {context:,} tokens each, a large enough batch keeps the chip busy."
+    longer = f"With {context:,} tokens each, reading takes longer at every batch"
+    return f"{longer}. The chip computes at most {100 * limit:.0f} % of the time."
 
 
 # ── who gets which slot ──
@@ -350,7 +352,7 @@ def reserved(block):
     return [
         panel(
             "Twelve completions when they are done",
-            f"slots: with a token; hatched: reserved and empty; limit {LONGEST:,}",
+            f"slots with a token; hatched: reserved but empty; limit {LONGEST:,}",
             bars(names, lengths(), "with a token", 1),
             bars(names, slots - lengths(), "reserved and empty", 2, "waste"),
             x="completion",
@@ -370,12 +372,14 @@ def live(block):
 
 def handed_out(block):
     filled, fits = live(block)
-    return f"{100 * filled:.1f} % of the reserved slots hold a token; an H100 has room for {fits:,} such completions."
+    return (
+        f"{100 * filled:.1f} % of the reserved slots hold a token, and an H100 has room for {fits:,} such completions."
+    )
 
 
 # ── one prompt, four completions ──
 BLOCK, PROMPT, GROUP = 4, 10, "ABCD"
-EVENTS = ("A reads the prompt", "B, C, D join", "B writes", "C and D write", "A writes", "all write on", "B is done")
+EVENTS = ("A reads the prompt", "B, C, D join", "B writes", "C and D write", "A writes", "all continue", "B is done")
 
 
 @cache
@@ -411,12 +415,18 @@ def sharing(event):
         ]
         for name in GROUP
     ]
-    return [grid(rows, "One prompt of ten tokens, four completions", "blocks of four slots; “of 4”: in four tables")]
+    return [
+        grid(
+            rows,
+            "One prompt of ten tokens, four completions",
+            "blocks of four slots; “of 4”: the block is in four tables",
+        )
+    ]
 
 
 def saved(event):
     _, _, used, tokens = pool_after(event)
-    return f"{EVENTS[event]}: {tokens} tokens as the sequences see them, {used} slots taken."
+    return f"{EVENTS[event]}. The sequences see {tokens} tokens, and {used} slots are taken."
 
 
 # ── what moves the line ──
@@ -449,8 +459,8 @@ def intensity(key):
     marks.append(label(LENGTHS[-1], 3e4, "shaded: bound by compute, if the batch is large enough", 0, "right"))
     return [
         panel(
-            "Work for each byte, the batch without limit",
-            "FLOP per byte, log scales; Llama-3.1-8B by KV heads, MLA has the shapes of DeepSeek-V3",
+            "Work per byte if the batch has no limit",
+            "FLOP per byte, log scales; Llama-3.1-8B by KV heads, MLA with the shapes of DeepSeek-V3",
             *marks,
             x="context, tokens",
             x_range=(128, 131072),
@@ -464,8 +474,8 @@ def ridge_of(key):
     chip = ACCELERATORS[key]
     peak, assumed = (throughput.crossover(LLAMA, chip, efficiency=e) for e in (PEAK, ASSUMED))
     return (
-        f"{chip.name}: {throughput.effective_ridge(chip, PEAK):.0f} FLOP in the time of a byte; Llama-3.1-8B stays "
-        f"above up to {peak:,.0f} tokens, and at the rates that are assumed up to {assumed:,.0f}."
+        f"{chip.name} does {throughput.effective_ridge(chip, PEAK):.0f} FLOP in the time of a byte. Llama-3.1-8B keeps "
+        f"it busy up to {peak:,.0f} tokens, and at the assumed rates up to {assumed:,.0f}."
     )
 
 
@@ -492,7 +502,7 @@ FIGURES = {
     "pool": Figure(
         large_pool,
         scheduling.stream,
-        Handle("Slots are handed out as", tuple(HANDED), start=1, words=tuple(HANDED)),
+        Handle("Way to hand out slots", tuple(HANDED), start=1, words=tuple(HANDED)),
         how_full,
         Time(
             "Time",
@@ -501,7 +511,7 @@ FIGURES = {
             start=4,
             ticks={second: str(second) for second in SECONDS[::4]},
             strip=Strip(
-                "Done, of 24",
+                "Completions done, of 24",
                 lambda: [
                     [pool_states.at(filled_up(way)[1], second).finished / len(GROUPS) for second in SECONDS]
                     for way in HANDED
@@ -515,7 +525,7 @@ FIGURES = {
     "reserved": Figure(
         reserved,
         kv_cache.fragmentation,
-        Handle("Handed out by", BLOCKS, start=4, words=("1", "16", "256", "1,024", "the limit")),
+        Handle("Slots handed out at a time", BLOCKS, start=4, words=("1", "16", "256", "1,024", "the limit")),
         handed_out,
     ),
     "sharing": Figure(

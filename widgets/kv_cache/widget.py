@@ -46,20 +46,20 @@ RULES = {"vLLM": "vllm", "SGLang": "sglang"}
 class Own:
     context: int = ladder("Context, tokens", 4096, [2**n for n in range(7, 18)], symbol="S")
     batch: int = ladder("Sequences at once", 64, [2**n for n in range(13)], symbol="B")
-    kv_precision: str = choice("Keys and values in", "bf16", list(BYTES))
+    kv_precision: str = choice("Precision of keys and values", "bf16", list(BYTES))
     block: str = choice("Tokens reserved at a time", "16", ["1", "16", "64", "256", WHOLE])
-    sharing: bool = toggle("Share the prompt within a group", False)
+    sharing: bool = toggle("Share prompts within a group", False)
     model: str = choice("Model", "llama3.1-8b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     tensor_parallel: int = ladder("GPUs that share the model", 1, [2**n for n in range(7)], symbol="TP")
-    dcp: int = ladder("Parts that a sequence is cut into", 1, [1, 2, 4, 8, 16], symbol="DCP")
+    dcp: int = ladder("Parts of each sequence", 1, [1, 2, 4, 8, 16], symbol="DCP")
     hbm_share: float = slider("Memory fraction for the engine", 0.9, low=0.3, high=0.98, step=0.01, symbol="u")
-    extra: float = slider("Activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
-    rule: str = choice("Activations inside u (vLLM) or outside (SGLang)", "vLLM", list(RULES))
-    weights: str = choice("Weights in", "bf16", list(BYTES))
-    attention: str = choice("KV heads, what if", "as shipped", HEADS)
-    prompt_share: float = slider("Prompt, part of the context", 0.25, low=0.05, high=0.95, step=0.05)
-    group: int = ladder("Completions of one prompt", 8, [1, 2, 4, 8, 16], symbol="K")
+    extra: float = slider("Memory for activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
+    rule: str = choice("Engine whose memory rule applies", "vLLM", list(RULES))
+    weights: str = choice("Precision of weights", "bf16", list(BYTES))
+    attention: str = choice("Design of KV heads", "as shipped", HEADS)
+    prompt_share: float = slider("Prompt as fraction of context", 0.25, low=0.05, high=0.95, step=0.05)
+    group: int = ladder("Completions per prompt", 8, [1, 2, 4, 8, 16], symbol="K")
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,13 @@ PRESETS = {
     "131k tokens in 30 %": Knobs(context=131072, batch=1, hbm_share=0.3),
 }
 GUESS = Guess(
-    "256 sequences of 1,024 tokens, weights read once for all. How much of the time does the chip compute?",
+    "256 sequences of 1,024 tokens share one reading of the weights. How much of the time does the chip compute?",
     ("nearly all", "two thirds", "a third"),
     Knobs(context=1024, batch=256),
     2,
     lambda k, r: (
-        f"It is {100 * used(k, r):.0f} %, and no batch would reach more than {100 * reachable(k, r):.0f} %: every "
-        "sequence brings its own cache to be read."
+        f"It is {100 * used(k, r):.0f} %, and no batch reaches more than {100 * reachable(k, r):.0f} %, because each "
+        "sequence has its own cache."
     ),
 )
 
@@ -142,7 +142,7 @@ def misfits(k, model):
     if no_such_heads(k, model):
         shipped = machine_knobs.model(k)
         has = "caches one latent, and no heads" if shipped.mla else f"has {shipped.heads} heads, not a multiple of 8"
-        return [Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "The heads as shipped.", "layout")]
+        return [Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "Use the heads as shipped.", "layout")]
     alone = replace(engine(k), longest=reservation(k) if k.block == WHOLE else k.context)
     chip = machine_knobs.accelerator(k)
     impossible = memory.fits(model, chip, alone)  # a timing is asked only of an engine that can exist
@@ -348,8 +348,8 @@ def figure(k, r):
     return impossible_job.unfit(k, r.misfits, tabs, "tensor_parallel", lambda knobs: misfits(knobs, with_heads(knobs)))
 
 
-POOL, GPU = "The pool, and what it gives", "The GPU over the run"
-SPEED, MEMORY = "Tokens a second, all sequences", "Memory of one GPU"
+POOL, GPU = "The pool and its speed", "The GPU over the run"
+SPEED, MEMORY = "Tokens per second of all sequences", "Memory of one GPU"
 OVER_TIME, MAP = "The pool while completions are written", "The pool when it held most tokens"
 
 
@@ -362,7 +362,7 @@ def speed(k, r):
     marks = [
         line(BATCHES[fit], cached[fit], f"{k.context:,} tokens each"),
         line(BATCHES[fit], curve(k.context, PEAK)[fit], "at peak rates", role="exact"),
-        line(BATCHES[beyond], cached[beyond], "if it all fitted", role="reference"),
+        line(BATCHES[beyond], cached[beyond], "if all fitted", role="reference"),
         line(BATCHES, bare, "no cache to read", 2),
     ]
     if lost(k, r) > LOST:
@@ -380,7 +380,7 @@ def speed(k, r):
         marks.append(threshold(max(r.fits, 1), words, 4096, axis="x", outside=r.fits >= 400))
     return panel(
         SPEED,
-        "solid: as assumed; dotted: at peak; log",
+        "solid: as assumed; dotted: at peak; log scales",
         *marks,
         x="sequences at once, B",
         log="xy",
@@ -426,12 +426,12 @@ def memory_bars(k, r):
         f"% of {gpu:.0f} GB; the engine may fill {budget:.0f}",
         *marks,
         threshold(percent * budget, "", TOP),
-        x="dashed: all that it may fill",
+        x="dashed: limit of the engine",
         x_range=[-0.5, 3.1],
         y_range=[0, TOP],
         tab=GPU,
         stacked=True,
-        ticks=dict(tickvals=[0, 1], ticktext=["in use", "asked for"]),
+        ticks=dict(tickvals=[0, 1], ticktext=["in use", "requested"]),
     )
 
 
@@ -452,7 +452,7 @@ def pool_over_time(r):
     part = 100 * t.seconds / t.seconds[-1]
     return panel(
         OVER_TIME,
-        "% of its slots; diamonds: sequences evicted",
+        "% of its slots; diamonds: evicted sequences",
         line(part[keep], percent * t.used[keep], "handed out"),
         line(part[keep], percent * t.filled[keep], "with a token in it", 2),
         dots(part[out], np.full(out.sum(), 122.0), "evictions", 3),
@@ -473,7 +473,7 @@ def pool_map(k, r):
     wasted = waiting > 0 and empty > WASTED
     return scene.scene(
         MAP,
-        "0.5 % a cell; [held] tokens, hatched: wasted",
+        "each cell is 0.5 %; [held] tokens; hatched: reserved but empty",
         scene.view(
             "w",
             25.2,
@@ -519,17 +519,17 @@ def role(taken, shared, full):
 
 
 READOUTS = {
-    "One more token takes": Model.kv_bytes_per_token,
-    "Run at once": kv_cache.max_in_groups,
-    "Tokens a second, together": throughput.iteration,
-    "Tokens a second of each": throughput.iteration,
-    "Compute-bound up to": throughput.crossover,
+    "Memory per token": Model.kv_bytes_per_token,
+    "Sequences that run at once": kv_cache.max_in_groups,
+    "Speed of all sequences": throughput.iteration,
+    "Speed of each sequence": throughput.iteration,
+    "Longest compute-bound context": throughput.crossover,
 }
 
 
 def readouts(k, r):
     if r.misfits:
-        return impossible_job.dashes(READOUTS, "Run at once")
+        return impossible_job.dashes(READOUTS, "Sequences that run at once")
     verdict, chip = broken(k, r), machine_knobs.accelerator(k)
 
     def state(*causes):
@@ -579,8 +579,8 @@ def broken(k, r):
     claims = running(k, r) | {"more could be written": lambda: r.tokens_per_second < (1 - LOST) * in_small_blocks(k, r)}
     if speed_of(k, r.model, r.fits) < (1 - LOST) * r.in_blocks:
         why = (
-            f"{runs(k, r):,} of {k.batch:,} run, {slower}: {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved "
-            "holds nothing."
+            f"{runs(k, r):,} of {k.batch:,} sequences run, {slower}, because {100 * (1 - r.tokens / r.slots):.0f} % of "
+            "the reserved slots are empty."
         )
         claims |= {
             "in blocks of 16 more fit": lambda: holds_at_once(replace(k, block="16"), r.model, "16") > r.fits,
@@ -588,8 +588,8 @@ def broken(k, r):
         }
         return Break(Said(why, claims), dict(block="16") | fix(replace(k, block="16")), RESERVED)
     why = (
-        f"{runs(k, r):,} of {k.batch:,} run, {slower}: for 100 tokens {100 * r.reread:.0f} are computed again after an "
-        "eviction."
+        f"{runs(k, r):,} of {k.batch:,} sequences run, {slower}. For 100 tokens, {100 * r.reread:.0f} are computed "
+        "again after evictions."
     )
     claims |= {
         "some are evicted": lambda: r.reread > 0,
@@ -616,15 +616,15 @@ def worse(k, r):
     """More is asked for than fits, and little speed is lost: a known text is read many tokens at once."""
     if r.misfits or k.batch <= r.fits:
         return None
-    few = f"{runs(k, r):,} of {k.batch:,} run: the memory holds no more at this context"
+    few = f"{runs(k, r):,} of {k.batch:,} sequences run, because the memory is full"
     full = running(k, r) | {"no more fit": lambda: runs(k, r) < k.batch}
     if r.reread is None:
-        return Said(f"{few}. What evictions cost is not counted where so many sequences end in each step.", full)
+        return Said(f"{few}. The cost of evictions is not counted if so many sequences end in each step.", full)
     read = f"{100 * (r.reread or 0):.0f}"
-    again = f"; for 100 tokens {read} {plural(read, 'is', 'are')} read again after evictions" if r.reread else ""
+    again = f". For 100 tokens, {read} {plural(read, 'is', 'are')} computed again" if r.reread else ""
     cost = max(0.0, 1 - r.tokens_per_second / in_small_blocks(k, r))
     return Said(
-        f"{few}{again}. Of its speed {percent(lost(k, r))} is lost.",
+        f"{few}{again}, and {percent(lost(k, r))} of the speed is lost.",
         full | {"so much is lost": lambda: abs(cost - lost(k, r)) < 1e-6 and cost <= LOST},
     )
 
@@ -634,7 +634,7 @@ def percent(share):
 
 
 def holds(k, r):
-    busy, all_fit = used(k, r), f"All {k.batch:,} fit" if k.batch > 1 else "It fits"
+    busy, all_fit = used(k, r), f"All {k.batch:,} sequences fit" if k.batch > 1 else "The sequence fits"
     chip = machine_knobs.accelerator(k)
     at = decode(k, r.model, k.batch)
     return Said(

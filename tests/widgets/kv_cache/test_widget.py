@@ -57,16 +57,16 @@ def test_the_marked_readout_is_the_one_that_went_wrong():
         if widget.broken(k, r := next(widget.run(k)))
     }
     assert marked == {
-        widget.RESERVED: ["Run at once", "Tokens a second"],
-        widget.REREAD: ["Tokens a second"],
-        widget.REFUSED: ["Run at once"],
+        widget.RESERVED: ["Sequences that run at once", "Speed of all sequences"],
+        widget.REREAD: ["Speed of all sequences"],
+        widget.REFUSED: ["Sequences that run at once"],
     }
     assert widget.readouts(*result(batch=256))[1].value == "104 of 256"
 
 
 def test_reserving_whole_lengths_breaks_unless_few_enough_sequences_are_asked_for():
     assert widget.broken(*result(block="max length", batch=16)) is None
-    assert "80 % of what is reserved holds nothing" in why(block="max length")
+    assert "80 % of the reserved slots are empty" in why(block="max length")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_the_guess_tests_the_belief_and_its_answer_is_right():
     read = (2 * 7_504_924_672 + 256 * 1024 * 131_072) / (0.75 * 3.35e12)
     assert widget.used(k, r) == pytest.approx(256 * work / (read + 1.5e-3), rel=1e-9)
     assert widget.reachable(k, r) == pytest.approx(work / (1024 * 131_072 / (0.75 * 3.35e12)), rel=1e-6)
-    assert widget.GUESS.told(k, r).startswith("It is 32 %, and no batch would reach more than 49 %")
+    assert widget.GUESS.told(k, r).startswith("It is 32 %, and no batch reaches more than 49 %")
 
 
 def alone(k, r, n):
@@ -136,7 +136,7 @@ def test_eviction_reads_tokens_again_and_costs_little_where_decoding_waits_for_m
     _, roomy = result(batch=64)
     k, full = result(batch=256)
     assert roomy.reread == 0 < full.reread
-    assert "are read again" in widget.worse(k, full)
+    assert "are computed again" in widget.worse(k, full)
     assert 0.9 * alone(k, full, 104) < full.tokens_per_second < 0.97 * alone(k, full, 104)
 
 
@@ -196,7 +196,7 @@ def test_a_longer_context_is_slower_and_holds_fewer():
 def test_beyond_the_crossover_the_compute_plateau_is_gone():
     short, long = (widget.speed(*result(context=S)) for S in (128, 8192))
     for panel, name, flat in ((short, "128 tokens each", True), (long, "8,192 tokens each", False)):
-        _, y = curve(panel, "if it all fitted")
+        _, y = curve(panel, "if all fitted")
         plateau = curve(panel, "no cache to read")[1][-1]
         assert (y[-1] > 0.95 * plateau) == flat and name in {m["text"] for m in panel["layout"]["annotations"]}
 
