@@ -26,8 +26,8 @@ BREAKS = {
     },
     "compare": {"GRPO at a rate of 24": "one rate for two files", "GRPO at PPO's rate": "the exponential overflows"},
     "controller": {
-        "Forgot to sync": "the rollout keeps the old weights",
-        "Rewards off by one row": "every row paid for its neighbor",
+        "Forgot to sync": "rollout with the old weights",
+        "Rewards off by one row": "rewards of the neighboring row",
         "old_logp recomputed": "a ratio that is always 1",
     },
     "curation": {

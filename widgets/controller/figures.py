@@ -17,12 +17,12 @@ from widgets.frame.drawing.written import signed
 ROWS, WARM_UP = 4, 2
 AFTER = {
     1: "Stage 1, the controller: the prompt, once for each of its completions.",
-    2: "Stage 2, rollout: tokens, each with the log-probability it was drawn with, and the version that drew them.",
-    3: "Stage 3, env.verify: one reward a row.",
+    2: "Stage 2, rollout: tokens, each with the log-probability at which it was sampled, and the version of the weights.",
+    3: "Stage 3, env.verify: one reward per row.",
     4: "Stage 4, the reference: the same tokens, with their log-probability under the start.",
-    5: "Stage 5, the algorithm: an advantage for every token, by comparison with the prompt's other rows.",
-    6: "Stage 6, the trainer: new weights. In the cells: by how much each log-probability has changed.",
-    7: "Stage 7, weight sync: rollout has the new weights. The next batch will be drawn by them.",
+    5: "Stage 5, the algorithm: an advantage for every token, from a comparison with the prompt's other rows.",
+    6: "Stage 6, the trainer: new weights. The cells show how much each log-probability has changed.",
+    7: "Stage 7, weight sync: rollout gets the new weights and will sample the next batch with them.",
 }
 
 
@@ -91,7 +91,7 @@ def shift(n):
         ]
         for p in range(2)
     ]
-    return [grid(rows, "Advantage of each row", "ok: the row is right", diverging=True)]
+    return [grid(rows, "Advantage of each row", "ok: the row is correct", diverging=True)]
 
 
 def praised(n):
@@ -101,8 +101,8 @@ def praised(n):
     are = plural(right_and_pushed, "is", "are")
     place = ("In their places", "One row too far", "Two rows too far")[n]
     return (
-        f"{place}, {right_and_pushed} of {right.sum()} right rows {are} praised, and {(~right & pushed).sum()} of "
-        f"{(~right).sum()} wrong ones. Rewards still have the mean {PAID.mean():g}."
+        f"{place}, {right_and_pushed} of {right.sum()} correct rows {are} pushed up, and {(~right & pushed).sum()} of "
+        f"{(~right).sum()} wrong ones. The mean reward is still {PAID.mean():g}."
     )
 
 
@@ -150,8 +150,8 @@ def eight(name):
     ]
     return [
         panel(
-            "Right completions",
-            "probability, exact; [s8] no fault",
+            "Pass rate",
+            "exact; [s8] no fault",
             line(healthy.at, healthy.trainer, "no fault", 8, "reference"),
             line(spoiled.at, spoiled.trainer, "trainer", 1),
             line(spoiled.at, spoiled.rollout if apart else [np.nan] * len(spoiled.at), "sampler", 2),
@@ -176,7 +176,7 @@ def told(name):
     lamps = len(spoiled.violated)
     out = {1: "one lamp is out", 2: "two lamps are out"}[lamps]
     shows = "the curve shows it too" if end < best - 0.1 else "the curve does not show it"
-    return f"The weaker copy ends at {end:.2f}, without a fault at {best:.2f}: {out}, and {shows}."
+    return f"The weaker copy ends at {end:.2f}, compared with {best:.2f} without a fault. {out[:1].upper()}{out[1:]}, and {shows}."
 
 
 FIGURES = {

@@ -21,8 +21,8 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import bars, both, dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
-COST = "128 completions an iteration"
+TITLE = "GRPO learns to add two digits, with at most one wiring fault in the loop"
+COST = "128 completions per iteration"
 EVERY, PICTURE = 4, 12  # iterations from one exact evaluation to the next, and from one picture to the next
 HALF, LONG = 0.5, 30  # a run of this many iterations that ends with fewer than half right is broken
 WHOLE = 100  # iterations after which a run is compared with the default
@@ -45,11 +45,11 @@ FAULTS = {
 class Knobs:
     fault: str = choice("Wiring fault", "none", list(FAULTS))
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8])
-    beta: float = slider("Price of a nat of KL", 0.0, 0.0, 0.5, 0.05, symbol="β")
+    beta: float = slider("KL coefficient", 0.0, 0.0, 0.5, 0.05, symbol="β")
     iterations: int = ladder("Iterations", 100, [1, 10, 30, 100])
-    stage: int = slider("Stop the last one after stage", 7, 1, 7, 1)
-    groups: int = ladder("Prompts an iteration", 16, [4, 8, 16, 32], symbol="P")
-    K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16], symbol="K")
+    stage: int = slider("Stop the last iteration after stage", 7, 1, 7, 1)
+    groups: int = ladder("Prompts per iteration", 16, [4, 8, 16, 32], symbol="P")
+    K: int = ladder("Completions per prompt", 8, [2, 4, 8, 16], symbol="K")
     held_out: bool = toggle("Keep 20 prompts out of training", False)
     seed: int = slider("Seed", 0, 0, 99, 1)
 
@@ -181,8 +181,8 @@ def training(k, r):
         kl += [line(sampled_at, np.maximum(r.kl_logged, FLOOR), "as logged", 2), label(0, 150, "as logged", 2)]
     return [
         panel(
-            "Right completions",
-            "probability, exact, mean of the prompts; one seed",
+            "Pass rate",
+            "exact, mean over the prompts; one seed",
             *marks,
             threshold(floor(k, r), "broken if either copy ends below", 0),
             x="iteration",
@@ -193,7 +193,7 @@ def training(k, r):
         ),
         panel(
             "KL of the sampling policy",
-            f"nats a token, k3 over the batch; {FLOOR} or less",
+            f"nats per token, k3 over the batch; {FLOOR} or less",
             *kl,
             x="iteration",
             x_range=(0, 100),
@@ -228,7 +228,7 @@ def one_iteration(k, r):
         ),
         panel(
             "Passes through the net",
-            "tokens times passes, backward counts two; log",
+            "tokens × passes; a backward pass counts twice",
             bars(["rollout", "reference", "trainer"], done, "passes", 2, text=[f"{n:,}" if n else "" for n in done]),
             y_range=(10, 3e5),
             log="y",
@@ -265,7 +265,7 @@ def first_group(r):
             )
     return panel(
         "The first prompt and its completions",
-        "at most eight; [s1] the ones that are right",
+        "at most eight; [s1] correct ones",
         bars([], []),
         *marks,
         x_range=(0, 1.02),
@@ -297,8 +297,8 @@ def said(batch, i):
 
 
 LAMPS = {
-    "Stages 3, 4: rows, mask, reference": (("rows", "mask", "reference"), invariants.held),
-    "Stage 5: advantages add up to 0, rise": (("centered", "upward"), invariants.groups_sum_to_zero),
+    "Stages 3 and 4: rows, mask, reference": (("rows", "mask", "reference"), invariants.held),
+    "Stage 5: advantages add up to 0 and rise": (("centered", "upward"), invariants.groups_sum_to_zero),
     "Stage 6: ratios 1 at first, then not": (("first_ratio", "later_ratios"), invariants.first_ratio_is_one),
     "Stage 7: rollout has the trainer's version": (("versions",), invariants.versions_agree),
 }
@@ -315,7 +315,7 @@ def readouts(k, r):
     marked = {"holds"} | ({"violated"} if damaged(k, r) else set())
     states = {words: lamp(names) for words, (names, _) in LAMPS.items()}
     return [
-        Readout("Right, weaker copy", weaker(k, r), "", tasks.exact_pass, "violated" if damaged(k, r) else ""),
+        Readout("Pass rate, weaker copy", weaker(k, r), "", tasks.exact_pass, "violated" if damaged(k, r) else ""),
         *(
             Readout(words, states[words], "", source, states[words] if states[words] in marked else "")
             for words, (_, source) in LAMPS.items()
@@ -339,7 +339,7 @@ def damaged(k, r):
 
 def watched(k, r):
     return Gauge(
-        "Right, weaker copy",
+        "Pass rate, weaker copy",
         weaker(k, r),
         round(floor(k, r), 3),
         below=True,
@@ -349,8 +349,8 @@ def watched(k, r):
 
 def seen_at(k, r, cause):
     if k.fault == "no weight sync":
-        return At("Right completions", None, None, "what samples stays as it was", "rollout's weights")
-    return At("Right completions", None, None, "{y:.2f} right at the end", "trainer's weights")
+        return At("Pass rate", None, None, "the sampler never improves", "rollout's weights")
+    return At("Pass rate", None, None, "pass rate {y:.2f} at the end", "trainer's weights")
 
 
 def broken(k, r):
@@ -361,7 +361,7 @@ def broken(k, r):
     if k.fault != "none" and fix(k) != WIRED:
         reused = numbers(k, r)["reused"]
         why = Said(
-            f"With the fault “{k.fault}” and only {k.groups * k.K} completions an iteration{reused}, {led}.",
+            f"With the fault “{k.fault}” and only {k.groups * k.K} completions per iteration{reused}, {led}.",
             {
                 "both undone mend it": lambda: mended(k, **fix(k)),
                 "the wire alone does not": lambda: damaged(k, end(run, replace(k, fault="none"))),
@@ -422,31 +422,30 @@ def numbers(k, r):
 
 
 WHY = {
-    "none": "No wire is wrong, but {rows} completions an iteration are few{reused}: {led}.",
-    "no weight sync": "Rollout is {behind} optimizer steps behind: the trainer's weights are right {last:.3f} of the "
-    "time, the ones that sample {rollout:.3f}.",
-    "rewards shifted by a row": "Every completion was paid for its neighbor's answer: {led}.",
-    "rewards shuffled": "Every completion was paid for the answer of one drawn at random, hardly ever its own: {led}.",
-    "sign flipped": "Right completions were pushed down and wrong ones up: {led}.",
+    "none": "The wiring is right, but {rows} completions per iteration are too few{reused}: {led}.",
+    "no weight sync": "Rollout is {behind} optimizer steps behind. The trainer's weights have a pass rate of "
+    "{last:.3f}, and the weights that sample have {rollout:.3f}.",
+    "rewards shifted by a row": "Every completion got the reward of its neighbor: {led}.",
+    "rewards shuffled": "Every completion got the reward of a random one, hardly ever its own: {led}.",
+    "sign flipped": "Correct completions were pushed down and wrong ones up: {led}.",
     "wrong groups": "Completions were compared with those of other prompts: {led}.",
-    "reference is the policy": "The reference moves along: {logged:.3f} nats are logged, the policy is {kl:.3f} "
-    "a token "
-    "from the start, and {beta:g} prices the way from this update.",
+    "reference is the policy": "The reference moves with the policy. The log shows {logged:.3f} nats per token, "
+    "although the policy is {kl:.3f} from its start, so the coefficient {beta:g} holds nothing.",
     "old_logp recomputed": "In {passes} passes no ratio ever left 1, so the clip never acted: {led}.",
-    "padding in the loss": "Padding is counted as sampled text: {led}, and most of the {kl:.3g} nats a token are of "
-    "tokens that nobody drew.",
+    "padding in the loss": "Padding counts as sampled text: {led}, and most of the {kl:.3g} nats per token come from "
+    "tokens that were never sampled.",
 }
 
 CAUSES = {
     "none": "too few completions",
-    "no weight sync": "the rollout keeps the old weights",
-    "rewards shifted by a row": "every row paid for its neighbor",
+    "no weight sync": "rollout with the old weights",
+    "rewards shifted by a row": "rewards of the neighboring row",
     "rewards shuffled": "rewards of other rows",
-    "sign flipped": "the push points the wrong way",
-    "wrong groups": "compared with other prompts",
-    "reference is the policy": "the reference moves along",
+    "sign flipped": "a push in the wrong direction",
+    "wrong groups": "a comparison with other prompts",
+    "reference is the policy": "a reference that moves with the policy",
     "old_logp recomputed": "a ratio that is always 1",
-    "padding in the loss": "padding counts as text",
+    "padding in the loss": "padding that counts as text",
 }
 
 
@@ -458,7 +457,7 @@ def worse(k, r):
     if last < (WELL if k.iterations >= WHOLE else first):
         words = "it learns less than it could" if last >= first else "it loses"
         return Said(
-            f"The weaker copy went from {first:.3f} to {last:.3f}: {words}.",
+            f"The pass rate of the weaker copy went from {first:.3f} to {last:.3f}: {words}.",
             {
                 "so it does": lambda: (last < first) == ("loses" in words),
                 "the default does better": lambda: last < first or weaker(k, end(run, Knobs(seed=k.seed))) > last,
@@ -466,7 +465,7 @@ def worse(k, r):
         )
     if any(r.violated.values()):
         return Said(
-            f"A lamp is out, and the pass rate does not show it: it went from {first:.3f} to {last:.3f}.",
+            f"A lamp is out, but the pass rate does not show it. It went from {first:.3f} to {last:.3f}.",
             {
                 "it does not": lambda: weaker(k, r) >= r.trainer[0][learned(k)].mean(),
                 "a lamp is": lambda: any(row.value == "violated" for row in readouts(k, r)[1:]),
@@ -491,11 +490,11 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "The padding behind the end of a completion is counted as text that was sampled. What becomes of the run?",
+    "The padding after the end of a completion is counted as sampled text. What happens to the run?",
     ("it raises an error", "it ends below 0.5", "it ends near 0.9"),
     Knobs(fault="padding in the loss"),
     2,
-    lambda k, r: f"It ends at {weaker(k, r):.2f}, where a healthy run ends near 0.91: the pass rate says nothing.",
+    lambda k, r: f"It ends at {weaker(k, r):.2f}, and a healthy run ends near 0.91, so the pass rate shows nothing.",
 )
 
 
@@ -509,7 +508,7 @@ def opened(plain, other):
     iterations = np.arange(other.iteration + 1)
     return [
         panel(
-            "Right completions",
+            "Pass rate",
             "probability, exact, mean of a hundred sums",
             line(plain.at, right[0], TWO_RUNS[0], 8, "reference"),
             line(other.at, right[1], TWO_RUNS[1], 1),

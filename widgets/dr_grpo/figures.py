@@ -174,7 +174,10 @@ def tied(sigma):
 
 FIGURES = {
     "weight": Figure(
-        weight, std_weight.std_weight, Handle("Completions per prompt", SIZES, start=len(SIZES) - 1, symbol="K"), weighed
+        weight,
+        std_weight.std_weight,
+        Handle("Completions per prompt", SIZES, start=len(SIZES) - 1, symbol="K"),
+        weighed,
     ),
     "rows": Figure(rows, grpo.weights, Handle("Divided by", tuple(FILES), start=0, words=tuple(FILES)), SAID.get),
     "stop": Figure(

@@ -315,9 +315,7 @@ GUESS = Guess(
     ("all of it", "about 95 %", "below 85 %"),
     Knobs(divisor="constant", std=False, noise=1e-3, optimizer="AdamW"),
     2,
-    lambda k, r: (
-        f"{100 * entropy_left(r):.0f} % is left, because AdamW also divides by the gradient's own size."
-    ),
+    lambda k, r: f"{100 * entropy_left(r):.0f} % is left, because AdamW also divides by the gradient's own size.",
 )
 
 

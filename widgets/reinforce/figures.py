@@ -47,7 +47,7 @@ def after(added):
 def one_step(quantity):
     start, end = modsum.Policy(), running_batch.after_one_step(WEIGHTS[quantity])
     return (
-        f"One step with these weights takes the prompt from {running_batch.pass_rate(start):.2f} right to "
+        f"One step with these weights takes the pass rate from {running_batch.pass_rate(start):.2f} to "
         f"{running_batch.pass_rate(end):.2f}."
     )
 
@@ -71,21 +71,21 @@ def noise(p):
             "What one sample says",
             "estimate of the gradient; dots: the truth",
             bars(TWO, estimates(p, 0.0), "R", 2, text=written[0]),
-            bars(TWO, estimates(p, p), "R less p", 1, text=written[1]),
+            bars(TWO, estimates(p, p), "R − p", 1, text=written[1]),
             dots(TWO, [truth, truth], "the truth", 3),
             label(TWO[0], 0.985, "1st bars: R", 2, "center"),
-            label(TWO[1], 0.985, "2nd bars: R less p", 1, "center"),
+            label(TWO[1], 0.985, "2nd bars: R − p", 1, "center"),
             y_range=(0, 1.1),
         ),
         panel(
             "Noise of one sample",
-            "variance of what it says",
+            "variance of the estimate",
             line(P, gradient_noise.two_answer_noise(P, 0.0), "R", 2),
-            line(P, gradient_noise.two_answer_noise(P, P), "R less p", 1),
+            line(P, gradient_noise.two_answer_noise(P, P), "R − p", 1),
             dots([p], [none], "R", 2),
-            dots([p], [mean], "R less p", 1),
+            dots([p], [mean], "R − p", 1),
             label(0.36, 0.094, "R", 2),
-            label(0.74, 0.068, "R less p", 1),
+            label(0.74, 0.068, "R − p", 1),
             x="probability p of a right answer",
             x_range=(0, 1),
             y_range=(-0.003, 0.125),
@@ -95,7 +95,7 @@ def noise(p):
 
 def times(p):
     none, mean = gradient_noise.two_answer_noise(p, 0.0), gradient_noise.two_answer_noise(p, p)
-    return f"At p = {p:.2f} the noise is {none:.4f} with R, and {mean:.4f} with R less p."
+    return f"At p = {p:.2f} the noise is {none:.4f} with R and {mean:.4f} with R − p."
 
 
 # ── the best constant ──
@@ -111,7 +111,7 @@ def best(p):
     return [
         panel(
             "Samples until signal equals noise",
-            "noise over the squared gradient, by constant",
+            "noise over the squared gradient, by baseline",
             line(B, needed(p, B), "noise", 8, "reference"),
             dots([0.0], [needed(p, 0.0)], "nothing subtracted", 2),
             dots([p], [needed(p, p)], "the mean, p", 1),
@@ -154,8 +154,8 @@ def step(added):
     end = after(added)
     return [
         panel(
-            "The prompt after one step",
-            "right completions, probability",
+            "Pass rate of the prompt after one step",
+            "exact",
             line(ADDED, by_added(), "after the step"),
             line([-2, 10], [running_batch.pass_rate(modsum.Policy())] * 2, "before", 8, "reference"),
             dots([added], [running_batch.pass_rate(end)], "after the step", 1),
@@ -165,7 +165,7 @@ def step(added):
             y_range=(0, 1),
         ),
         panel(
-            "The four that were drawn",
+            "The four sampled completions",
             "probability after the step; dots: before",
             bars(SHORT, probability(end), "after", 1, text=[f"{p:.2f}" if p > 0.06 else "" for p in probability(end)]),
             dots(SHORT, probability(modsum.Policy()), "before", 8),
@@ -176,7 +176,7 @@ def step(added):
 
 def after_it(added):
     rate, four = running_batch.pass_rate(after(added)), probability(after(added)).sum()
-    return f"The prompt is right {rate:.3f} of the time, and the four drawn have {four:.2f} of all probability."
+    return f"The pass rate is {rate:.3f}, and the four sampled completions have {four:.2f} of all probability."
 
 
 # ── the language model ──
@@ -194,9 +194,9 @@ def measured():
         by_update(
             "Noise on the language model",
             "of a sample, measured, logarithmic",
-            line(x, [measurement.mean for measurement in learning()], "R less p", 1),
+            line(x, [measurement.mean for measurement in learning()], "R − p", 1),
             line(x, [measurement.none for measurement in learning()], "R", 2),
-            label(UPDATES, learning()[-1].mean * 2.6, "R less p", 1, "right"),
+            label(UPDATES, learning()[-1].mean * 2.6, "R − p", 1, "right"),
             label(UPDATES, learning()[-1].none * 2.2, "R", 2, "right"),
             updates=UPDATES,
             y_range=(0.01, 100),

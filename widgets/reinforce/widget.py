@@ -21,9 +21,9 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
+TITLE = "A language model learns sums with REINFORCE and a baseline of your choice"
 UPDATES, SEEDS, BATCH = 150, 3, 128
-COST = f"{SEEDS * UPDATES * BATCH:,} completions a run, and as many for the runs beside them"
+COST = f"{SEEDS * UPDATES * BATCH:,} completions per run, and as many for the runs to compare with"
 EVERY = 10  # updates between two pictures
 TIMES = 1.5  # as many sums wrong as with nothing subtracted, at the end: broken
 WELL = 4.0  # wrong sums; the default ends below 3
@@ -38,10 +38,10 @@ SUBTRACTED = {  # maps the rewards of a batch, (prompts, K), to what is taken fr
 @dataclass(frozen=True)
 class Knobs:
     baseline: str = choice("Baseline", "none", ["none", "constant", *SUBTRACTED], symbol="b")
-    constant: float = slider("The constant", 0.0, low=-2, high=10, step=0.1)
+    constant: float = slider("Constant baseline", 0.0, low=-2, high=10, step=0.1)
     offset: float = slider("Added to every reward", 0.0, low=-2, high=10, step=0.5)
     learning_rate: float = ladder("Learning rate", 0.02, [0.003, 0.005, 0.01, 0.02, 0.03, 0.05])
-    K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16, 32], symbol="K")
+    K: int = ladder("Completions per prompt", 8, [2, 4, 8, 16, 32], symbol="K")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -145,7 +145,7 @@ def training_tab(k, r):
     tens = r.rates.reshape(10, -1).mean(axis=1)
     yield panel(
         "Noise of one sample, two answers",
-        "variance, log; dots: ten sums each, every mean as p",
+        "variance, log; dots: ten sums each at their mean p",
         line(P, seen(gradient_noise.two_answer_noise(P, 0.0)), "no baseline", 2),
         line(P, seen(gradient_noise.two_answer_noise(P, P)), "mean p", 3),
         *(
@@ -156,7 +156,7 @@ def training_tab(k, r):
         dots(tens, seen(in_force(k, tens)), "ten sums each"),
         label(0.30, 0.2, "no baseline", 2),
         label(0.99, 0.16, "mean p", 3, "right"),
-        x="probability p of a right answer",
+        x="probability p of the right answer",
         x_range=(0, 1),
         y_range=(1e-6, 100),
         log="y",
@@ -202,7 +202,7 @@ def five_answers_tab(k):
     stems = [line([squeezed(v)] * 2, [0, p], f"answer {i + 1}") for i, (v, p) in enumerate(zip(along, pi))]
     yield panel(
         "Progress along the gradient",
-        "probability of each answer's estimate; shaded: mean of a batch ± 1 deviation",
+        "probability of each answer's estimate; shaded: batch mean ± 1 standard deviation",
         band([low, high], [0, 0], [0.5, 0.5], 2),
         *stems,
         dots(squeezed(along), pi, "one sample"),
@@ -219,7 +219,7 @@ def five_answers_tab(k):
     names = ["1", "2", "3", "4", "5"]
     yield panel(
         "The gradient, exact and from one batch",
-        "a number a logit; the batch is drawn with the seed",
+        "one number per logit; the seed chooses the batch",
         bars(names, gradient_noise.policy_gradient(LOGITS, REWARD), "exact", 1),
         bars(names, sampled, "one batch", 2),
         label(names[0], 0.94, "exact", 1),
@@ -274,7 +274,7 @@ def baselines_tab(k):
     samples = needed(k, k.offset)
     yield panel(
         "Samples until signal equals noise",
-        "log, exact, five answers; a mean taken as exact",
+        "logarithmic, exact, five answers",
         line(OFFSETS, needed_by_offset(k.baseline, k.constant), f"baseline: {k.baseline}"),
         line(
             OFFSETS[[0, -1]],
@@ -301,9 +301,9 @@ def readouts(k, r):
     return [
         Readout("Wrong sums at the end", own, "of 100", tasks.exact_pass, "violated" if broken(k, r) else ""),
         Readout("With nothing subtracted", bare, "of 100", tasks.exact_pass),
-        Readout("Sums right more than ⅔ of the time", int((r.rates > 2 / 3).sum()), "of 100", tasks.exact_pass),
+        Readout("Sums with a pass rate above ⅔", int((r.rates > 2 / 3).sum()), "of 100", tasks.exact_pass),
         Readout(
-            "Two answers, right 0.9: noise of a sample", float(in_force(k, 0.9)), "", gradient_noise.two_answer_noise
+            "Noise of a sample, two answers, p = 0.9", float(in_force(k, 0.9)), "", gradient_noise.two_answer_noise
         ),
     ]
 
@@ -316,7 +316,7 @@ def ends(r):
 def watched(k, r):
     own, bare = ends(r)
     return Gauge(
-        "Wrong sums, over those with nothing subtracted",
+        "Wrong sums, relative to nothing subtracted",
         own / bare,
         TIMES,
         "×",
@@ -342,13 +342,13 @@ def broken(k, r):
     }
     noise = gradient_noise.two_answer_noise
     if cause(k) == OFF:
-        why = f"Every reward is off by {-by_hand(k):+g}, so every sample is noisier: {own:.0f} of 100 sums end wrong."
+        why = f"{own:.0f} of 100 sums end wrong. Every reward is off by {-by_hand(k):+g}, so every sample is noisier."
         everywhere = np.array([0.1, 0.5, 0.9])
         claims |= {"every sample": lambda: bool((noise(everywhere, by_hand(k)) > noise(everywhere, 0.0)).all())}
     else:
         why = (
-            f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}: {named(k)} is the noisier choice "
-            "once most are solved."
+            f"{own:.1f} of 100 sums end wrong, and {bare:.1f} with nothing subtracted: {named(k)} is the noisier choice "
+            "once most sums are solved."
         )
         solved = 0.98
         claims |= {"once most are solved": lambda: in_force(k, solved) > noise(solved, 0.0)}
@@ -376,16 +376,16 @@ def worse(k, r):
     if r.updates < UPDATES or own < WELL:
         return None
     return Said(
-        f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}. The default ends below 3.",
+        f"{own:.1f} of 100 sums end wrong, and {bare:.1f} with nothing subtracted. The default ends below 3.",
         {"it does": lambda: ends(end(run, Knobs(seed=k.seed)))[0] < 3},
     )
 
 
 def holds(k, r):
     own, bare = ends(r)
-    beside = "" if plain(k) else f", with nothing subtracted {bare:.1f}"
+    beside = "" if plain(k) else f" ({bare:.1f} with nothing subtracted)"
     return Said(
-        f"{own:.1f} of 100 sums end wrong{beside}, from {r.wrong[0, 0, 0]:.0f} at the start.",
+        f"{own:.1f} of 100 sums end wrong{beside}; at the start {r.wrong[0, 0, 0]:.0f} were wrong.",
         {
             "fewer than at the start": lambda: r.updates == 0 or own < r.wrong[0, 0, 0],
             "the same where nothing is subtracted": lambda: own == bare or bool(beside),
@@ -401,11 +401,11 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "A right sum is paid ½ and a wrong one costs ½, in place of 1 and 0. With 1 and 0, 2.5 of 100 end wrong. Now?",
+    "With rewards of 1 and 0, 2.5 of 100 sums end wrong. How many end wrong with rewards of ½ and −½?",
     ("about 1", "about 2.5", "about 3.5"),
     Knobs(offset=-0.5),
     2,
-    lambda k, r: f"{ends(r)[0]:.1f} of 100: wrong answers are pushed down too, and that is no help here.",
+    lambda k, r: f"{ends(r)[0]:.1f} of 100. Wrong answers are now pushed down, too, which does not help here.",
 )
 
 
@@ -432,7 +432,7 @@ def opened(plain, other):
             y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
         ),
         by_update(
-            "How many times as many are wrong",
+            "How many times as many answers are wrong",
             "wrong answers with the group mean, over those without",
             line(x, own / bare, "ratio of both"),
             threshold(TIMES, f"{TIMES:g} times", 3),

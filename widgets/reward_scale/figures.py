@@ -265,7 +265,9 @@ def price():
 
 FIGURES = {
     "opening": OPENING,
-    "row": Figure(one_row, normalizers.normalized, Handle("Last answer", WAYS, start=1, words=tuple(LABELS.values())), said_of),
+    "row": Figure(
+        one_row, normalizers.normalized, Handle("Last answer", WAYS, start=1, words=tuple(LABELS.values())), said_of
+    ),
     "tray": Figure(
         tray,
         normalizers.normalized,

@@ -116,9 +116,9 @@ def test_the_curves_and_the_invariant_lamps_tell_different_things():
 
 
 def test_without_the_sync_the_two_policies_part_and_both_are_drawn():
-    labels = words("Right completions", fault="no weight sync")
+    labels = words("Pass rate", fault="no weight sync")
     assert any(w.startswith("rollout: 0.329") for w in labels) and any(w.startswith("trainer: 0.5") for w in labels)
-    assert not any(w.startswith("rollout") for w in words("Right completions"))
+    assert not any(w.startswith("rollout") for w in words("Pass rate"))
 
 
 def test_without_the_sync_the_sampler_has_its_curve_even_where_both_copies_end_alike():
