@@ -123,9 +123,9 @@ BREAKS = {
     },
     "ppo": {"16 passes, no clip": "a rare token that takes over"},
     "process_rewards": {
-        "Scores, added up": "every step is paid",
-        "1.2 off each step": "a step that is tried costs",
-        "Any of 16": "a lucky ending counts as proof",
+        "Scores, added up": "a reward for every step",
+        "1.2 off each step": "a cost for every tried step",
+        "Any of 16": "lucky endings that count as proof",
     },
     "red_team": {
         "Instances patched": "a hole in both verifiers",

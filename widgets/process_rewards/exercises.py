@@ -12,13 +12,13 @@ CHANGE = Change(
     "the chance of a label",
     (
         Exercise(
-            "Ask for two: let a step be called good if at least two of its K endings are right. v is the chance that "
-            "one ending is right.",
+            "Ask for two: let a step be called good if at least two of its K endings are correct. `v` is the "
+            "probability that one ending is correct.",
             ((np.array([0.62913688, 0.18543156]), 4), (np.array([0.3, 0.0]), 7), (np.array([0.6, 0.1]), 1)),
             lambda v, K: np.array([step_labels.more_than_rate(p, K, 1 / K) for p in v]),
             (
-                "Take off one more case: exactly one of the K is right.",
-                "Exactly one is right with chance K * v * (1 - v) ** (K - 1).",
+                "Subtract one more case: exactly one of the K is correct.",
+                "Exactly one is correct with probability `K * v * (1 - v) ** (K - 1)`.",
             ),
             ("    return 1 - (1 - v) ** K", "    return 1 - (1 - v) ** K - K * v * (1 - v) ** (K - 1)"),
         ),
@@ -27,12 +27,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "16 completions a step: let F1 be 0.75 or more, without a person.",
+        "With 16 completions per step and without a person, reach an F1 of 0.75.",
         lambda k, r: done(r) and k.K == 16 and k.rule not in ("a person says so", "both agree") and f1(k, r) >= 0.75,
         Knobs(K=16, rule="more than a part"),
     ),
     Challenge(
-        "Of the flawed steps 0.2 rescued, 8 completions or more, no person: let F1 be 0.7 or more.",
+        "With 0.2 of flawed steps rescued, at least 8 completions and no person, reach an F1 of 0.7.",
         lambda k, r: (
             done(r)
             and k.rescue == 0.2
@@ -43,7 +43,7 @@ CHALLENGES = (
         Knobs(K=16, rule="share right", rescue=0.2),
     ),
     Challenge(
-        "Scores added up: let 90 % of the chains be solved.",
+        "With scores added up, end with 90 % of the chains solved.",
         lambda k, r: done(r) and k.form == SUM and r.solved[-1] >= 0.9,
         Knobs(form=SUM, less=0.95),
     ),

@@ -121,7 +121,7 @@ def endings(K):
     return [
         scene.scene(
             "Each step is continued several times",
-            "[yes] sound steps, [down] flawed; a check: a right ending; ringed: a lucky one",
+            "[yes] sound steps, [down] flawed; a check: a correct ending; ringed: a lucky one",
             scene.view("c", LEFT + APART * 8 + 3, FIRST + DOWN * max(ENDINGS) + 0.3, alt, *marks),
         )
     ]
@@ -130,7 +130,7 @@ def endings(K):
 def endings_said(K):
     many = "One ending" if K == 1 else f"{K} endings"
     return (
-        f"{many} a step: the first step called bad is step {first_bad(K)}, and step {WRONG} was the first flawed one."
+        f"{many} per step: the first step called bad is step {first_bad(K)}, and step {WRONG} was the first flawed one."
     )
 
 
@@ -150,22 +150,22 @@ def many(rescue):
     best = max(1, min(step_labels.best_K(p1, p0), 16))
     return [
         panel(
-            "Called good, if any ending is right",
-            "chance, third of eight steps",
+            "Called good if any ending is correct",
+            "probability for the third of eight steps",
             line(UP_TO, good, "a sound step"),
             line(UP_TO, bad, "a flawed step", 2),
             label(16, 1.24, "solid: a sound step", 1, "right"),
             label(16, 1.1, "dashed: a flawed step", 2, "right"),
-            x="completions a step, K",
+            x="completions per step, K",
             x_range=(0.5, 16.5),
             y_range=(0, 1.38),
         ),
         panel(
             "How well the label separates them",
-            "the one chance less the other",
+            "probability for the sound minus the flawed step",
             line(UP_TO, good - bad, "apart", 1),
             dots([best], [step_labels.any_rates(p1, best) - step_labels.any_rates(p0, best)], "best", 1, "here"),
-            x="completions a step, K",
+            x="completions per step, K",
             x_range=(0.5, 16.5),
             y_range=(0, 1.38),
         ),
@@ -176,7 +176,8 @@ def many_said(rescue):
     p1, p0 = chances(rescue)
     best = step_labels.best_K(p1, p0)
     return (
-        f"An ending is right with {p1:.2f} after a sound step and {p0:.2f} after a flawed one: best at K = {best:.1f}."
+        f"An ending is correct with probability {p1:.2f} after a sound step and {p0:.2f} after a flawed one. The best "
+        f"K is {best:.1f}."
     )
 
 
@@ -199,9 +200,9 @@ def by_threshold(K):
     return [
         panel(
             "First errors found",
-            "F1; rings: the threshold that suits each, found on 300 chains",
+            "F1; rings: each scorer's own threshold, found on 300 chains",
             *curves,
-            label(0.98, 1.52, "solid: any is right", 1, "right"),
+            label(0.98, 1.52, "solid: any is correct", 1, "right"),
             label(0.98, 1.32, "dashed: share", 2, "right"),
             label(0.98, 1.12, "dotted: a person", 3, "right"),
             x="a step is called flawed if it scores below",
@@ -216,8 +217,8 @@ def by_threshold_said(K):
     best = {rule: scored(rule, K).at(scored(rule, K).best).F1 for rule, _ in RULES}
     endings = counted(K, "ending")
     return (
-        f"{endings} a step, each scorer at its own threshold: {best[ANY]:.2f} by any, {best[SHARE]:.2f} by the "
-        f"share, {best[PEOPLE]:.2f} by a person."
+        f"With {endings} per step, each scorer at its own threshold, F1 is {best[ANY]:.2f} for any, {best[SHARE]:.2f} "
+        f"for the share and {best[PEOPLE]:.2f} for a person."
     )
 
 
@@ -244,19 +245,19 @@ def off_each():
 
     return [
         panel(
-            "Chains solved, scores added up",
+            "Chains solved if scores are added up",
             "share after 400 updates, one seed",
             *both(0),
             label(0.8, 1.12, "solid: AdamW, dashed: SGD"),
-            x="taken off each step",
+            x="subtracted from each step",
             x_range=(0.78, 1.22),
             y_range=(0, 1.25),
         ),
         panel(
-            "Steps of a chain",
-            "mean; 4 are needed, 12 are the most",
+            "Steps per chain",
+            "mean; 4 are needed, 12 are possible",
             *both(1),
-            x="taken off each step",
+            x="subtracted from each step",
             x_range=(0.78, 1.22),
             y_range=(0, 13),
         ),
@@ -268,7 +269,7 @@ FIGURES = {
     "endings": Figure(
         endings,
         step_labels.labels,
-        Handle("Completions a step", ENDINGS, start=4, words=tuple(map(str, ENDINGS)), symbol="K"),
+        Handle("Completions per step", ENDINGS, start=4, words=tuple(map(str, ENDINGS)), symbol="K"),
         endings_said,
     ),
     "many": Figure(
@@ -280,7 +281,7 @@ FIGURES = {
     "threshold": Figure(
         by_threshold,
         step_scorer.first_errors,
-        Handle("Completions a step", ENDINGS, start=4, words=tuple(map(str, ENDINGS)), symbol="K"),
+        Handle("Completions per step", ENDINGS, start=4, words=tuple(map(str, ENDINGS)), symbol="K"),
         by_threshold_said,
     ),
     "off": Figure(off_each, step_rewards.train),

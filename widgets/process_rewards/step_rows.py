@@ -13,7 +13,7 @@ from widgets.frame.drawing import scene
 ROWS, TOP = 8, 1.1  # chains shown; where the first row begins, in squares
 WALL = H + 0.15
 WIDE = WALL + 4.3  # room for the verdict at the right
-LEGEND = "a square is a step; 1 to 4: work; [rival] filler, or work done again; ■: stop"
+LEGEND = "a square is a step; 1 to 4: work; [rival] filler or repeated work; ■: stop"
 Place = tuple[int, int]
 
 

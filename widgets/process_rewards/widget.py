@@ -23,7 +23,7 @@ from widgets.frame.drawing.small_figures import Played
 from widgets.frame.drawing.written import figures
 from widgets.process_rewards import step_rows
 
-TITLE = "How steps are labelled, and how they are paid"
+TITLE = "Labels train a scorer of steps, and step rewards train a policy"
 COST = f"{UPDATES} updates of 64 chains; a scorer trained on 2,000 chains"
 EVERY = 20  # updates between two pictures
 LOST, NONE = 0.45, 0.05  # F1 and share solved below which a run is broken
@@ -38,13 +38,13 @@ BEST, HALF = "best", "½"
 
 @dataclass(frozen=True)
 class Knobs:
-    form: str = choice("A step is paid", PROGRESS, list(FORMS))
-    K: int = ladder("Completions a step", 2, [1, 2, 4, 8, 16], symbol="K")
-    rule: str = choice("A step is good if", ANY, list(RULES))
-    part: float = ladder("Part of the completions", 0.25, [0.25, 0.5])
+    form: str = choice("Reward of a step", PROGRESS, list(FORMS))
+    K: int = ladder("Completions per step", 2, [1, 2, 4, 8, 16], symbol="K")
+    rule: str = choice("Rule for good steps", ANY, list(RULES))
+    part: float = ladder("Part that must be correct", 0.25, [0.25, 0.5])
     rescue: float = ladder("Flawed steps rescued", 0.05, [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3])
-    threshold: str = choice("Read the scores at", BEST, [BEST, HALF])
-    less: float = ladder("Taken off each step", 0.0, [0.0, 0.5, 0.8, 0.9, 0.95, 1.0, 1.2])
+    threshold: str = choice("Threshold of the scorer", BEST, [BEST, HALF])
+    less: float = ladder("Subtracted from each step", 0.0, [0.0, 0.5, 0.8, 0.9, 0.95, 1.0, 1.2])
     filler: float = ladder("Score of filler", 0.95, [0.0, 0.5, 0.8, 0.95])
     optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
@@ -126,8 +126,8 @@ def at_best(r):
 
 
 def idle(k):
-    reasons = {} if k.form in (SUM, MIN) else dict(filler="only where scores are paid")
-    reasons |= {} if k.form == SUM else dict(less="only where scores are added")
+    reasons = {} if k.form in (SUM, MIN) else dict(filler="only if scores are paid")
+    reasons |= {} if k.form == SUM else dict(less="only if scores are added up")
     reasons |= {} if k.rule == MORE else dict(part="only with more than a part")
     return reasons | (dict(K="a person writes none") if k.rule == PEOPLE else {})
 
@@ -150,7 +150,7 @@ def figure(k, r):
             step_rows.view("b", f"update {r.at[-1]} of {UPDATES}", r.batch, list(r.rows), ringed, words),
             tab=FIRST_TAB,
             front=True,
-            data=[line(r.at, r.steps, "steps of a chain, by update")],
+            data=[line(r.at, r.steps, "steps per chain, by update")],
         ),
         panel(
             FOUND,
@@ -164,16 +164,16 @@ def figure(k, r):
             tab=FIRST_TAB,
         ),
         panel(
-            f"What a label says of step {AT}",
-            f"{'mean label' if k.rule == SHARE else 'chance to be called good'}; {flawed(k)}: "
-            f"{100 * r.scorer.false_positives:.0f} % good",
+            f"Labels of step {AT}",
+            f"{'mean label' if k.rule == SHARE else 'probability of being called good'}; {flawed(k)}: "
+            f"{100 * r.scorer.false_positives:.0f} % called good",
             line(RATES, good, "a sound step"),
             line(RATES, bad, "a flawed step", 2),
             dots([k.K], [good[k.K - 1]], "a sound step", 1, "here"),
             dots([k.K], [bad[k.K - 1]], "a flawed step", 2, "here"),
             label(16, 1.26, "solid: a sound step", 1, "right"),
             label(16, 1.1, "dashed: a flawed step", 2, "right"),
-            x="completions a step, K",
+            x="completions per step, K",
             x_range=(0.5, 16.5),
             y_range=(0, 1.42),
             tab="The labels",
@@ -188,8 +188,8 @@ def figure(k, r):
             tab="By update",
         ),
         by_update(
-            "Reward of a chain",
-            "mean of a batch of 64, by what is paid",
+            "Reward per chain",
+            "mean of a batch of 64 chains",
             line(np.arange(len(r.rewards)), r.rewards, "reward", 3),
             updates=UPDATES,
             y_range=(-6, 13),
@@ -231,11 +231,11 @@ def readouts(k, r):
     cause = break_.cause if break_ else ""
     cut = in_force(k, r)
     return [
-        Readout("Solved", share(r), "%", step_rewards.outlook, "violated" if cause in UNPAID else ""),
-        Readout("Steps of a chain", r.steps[-1], "", step_rewards.outlook),
-        Readout("Reward of a chain", r.reward, "", step_rewards.credit),
-        Readout("First errors, F1", cut.F1, "", step_scorer.first_errors, "violated" if cause in MISLABELLED else ""),
-        Readout("Called good: sound, flawed steps", labelled(r), "%", step_labels.labels),
+        Readout("Chains solved", share(r), "%", step_rewards.outlook, "violated" if cause in UNPAID else ""),
+        Readout("Steps per chain", r.steps[-1], "", step_rewards.outlook),
+        Readout("Reward per chain", r.reward, "", step_rewards.credit),
+        Readout("F1 of first errors", cut.F1, "", step_scorer.first_errors, "violated" if cause in MISLABELLED else ""),
+        Readout("Called good (sound, flawed steps)", labelled(r), "%", step_labels.labels),
     ]
 
 
@@ -253,7 +253,7 @@ def watched(k, r):
     if solves(r) and min(at_best(r), in_force(k, r).F1) < POOR:
         return Gauge("F1 at its best threshold", at_best(r), LOST, below=True, expression=f"best F1 < {LOST:g}")
     solved = round(r.solved[-1], 3)
-    return Gauge("Share solved", solved, NONE, below=True, expression=f"solved < {NONE:g} after {UPDATES}")
+    return Gauge("Share of chains solved", solved, NONE, below=True, expression=f"solved < {NONE:g} after {UPDATES}")
 
 
 def solves(r):
@@ -262,9 +262,9 @@ def solves(r):
 
 
 # ── what went wrong, and because of what ──
-PADDED, QUITS = "every step is paid", "a step that is tried costs"
-RESCUED, FEW_ASKED = "a lucky ending counts as proof", "too few right endings are asked for"
-DROPPED = "agreement drops early flawed steps"
+PADDED, QUITS = "a reward for every step", "a cost for every tried step"
+RESCUED, FEW_ASKED = "lucky endings that count as proof", "a rule that asks too little"
+DROPPED = "agreement that drops early errors"
 UNPAID, MISLABELLED = (PADDED, QUITS), (RESCUED, FEW_ASKED, DROPPED)
 BY_RULE = {  # what a rule has wrong where its scorer finds hardly a first error, and what undoes that
     ANY: (RESCUED, dict(rule=SHARE)),
@@ -299,8 +299,8 @@ def why(k, r, name):
     }
     if name == QUITS and k.form == MIN:
         return Said(
-            f"A chain without a step is paid 1, and each filler that is tried costs that: {percent(r)} solved after "
-            f"{r.steps[-1]:.1f} steps.",
+            f"After {UPDATES} updates, {percent(r)} of chains are solved, in {r.steps[-1]:.1f} steps. A chain without "
+            "steps gets 1, and trying a filler loses it.",
             mends
             | {
                 "an empty chain is paid 1": lambda: abs(r.reward - 1) < 0.1,
@@ -308,11 +308,11 @@ def why(k, r, name):
             },
         )
     if name == QUITS:
-        low, step = min((step_rewards.RATED, "A piece of work"), (k.filler, "A filler"))
+        low, step = min((step_rewards.RATED, "a piece of work"), (k.filler, "a filler"))
         cost = k.less - low
         return Said(
-            f"{step} that is tried costs {cost:.2f} at once, a stop nothing, and the 1 comes at the end: "
-            f"{percent(r)} solved after {r.steps[-1]:.1f} steps.",
+            f"After {UPDATES} updates, {percent(r)} of chains are solved, in {r.steps[-1]:.1f} steps. Trying {step} "
+            f"costs {cost:.2f} at once, and the 1 comes at the end.",
             mends
             | {
                 "it costs that": lambda: abs(k.less - cost - min(k.filler, step_rewards.RATED)) < 1e-9,
@@ -321,8 +321,8 @@ def why(k, r, name):
         )
     step = "A filler step" if k.filler > step_rewards.RATED else "A step that does no work"
     return Said(
-        f"{step} is paid too, so chains do not stop: reward {tenths(r.reward)}, {tenths(r.start)} at update 0, "
-        f"{percent(r)} solved.",
+        f"The reward rose from {tenths(r.start)} to {tenths(r.reward)}, but {percent(r)} of chains are solved. {step} "
+        "is paid too, so chains do not stop.",
         mends
         | {
             "filler pays": lambda: max(k.filler, step_rewards.RATED) > k.less,
@@ -333,28 +333,28 @@ def why(k, r, name):
 
 
 def mislabelled(k, r, name):
-    good, ends = f"{100 * r.scorer.false_positives:.0f} %", f"F1 {at_best(r):.2f} at its best threshold."
+    good, ends = f"{100 * r.scorer.false_positives:.0f} %", f"At its best threshold, F1 is {at_best(r):.2f}."
     claims = {
         "without rescue it finds more": lambda: best_of(replace(k, rescue=0.0)) > at_best(r) + 0.1,
         "what is turned back mends it": lambda: best_of(replace(k, **BY_RULE[k.rule][1])) > at_best(r) + 0.1,
     }
     if name == DROPPED:
-        return Said(f"{dropped(r)}: {ends}", claims | early_first(k, r))
+        return Said(f"{ends} {dropped(r)}.", claims | early_first(k, r))
     claims["more than people do"] = lambda: r.scorer.false_positives > 2 * PERSON
     if name == FEW_ASKED:
         return Said(
-            f"Of {flawed(k)} {good} are called good, for rescues bring more than {k.part:g} of their endings right: "
-            f"{ends}",
+            f"{ends} {good} of {flawed(k)} are called good, because rescues make more than {k.part:g} of their endings "
+            "correct.",
             claims,
         )
-    return Said(f"Of {flawed(k)} {good} are called good, for an ending from them was rescued: {ends}", claims)
+    return Said(f"{ends} {good} of {flawed(k)} are called good, because an ending from them was rescued.", claims)
 
 
 def dropped(r):
     """Of the labels of flawed steps, how many are lost where endings and the person have to agree."""
     return (
-        f"Of flawed steps {100 * (1 - r.scorer.kept_flawed):.0f} % lose their label, early ones first, where a rescued "
-        f"ending contradicts the person"
+        f"{100 * (1 - r.scorer.kept_flawed):.0f} % of flawed steps lose their label, early ones first, because a "
+        "rescued ending contradicts the person"
     )
 
 
@@ -385,7 +385,7 @@ def best_of(k):
 def seen_at(k, r, cause):
     if cause in MISLABELLED:
         cut = r.scorer.best
-        return At(FOUND, cut, at_best(r), f"at its best {at_best(r):.2f}", "F1")
+        return At(FOUND, cut, at_best(r), f"F1 is {at_best(r):.2f} at best", "F1")
     if cause == PADDED:
         return At(CHAINS, None, None, NO_STOP)
     return At(CHAINS, None, None, TOO_SOON)
@@ -396,7 +396,8 @@ def worse(k, r):
         return None
     if not solves(r):
         return Said(
-            f"{percent(r)} of the chains are solved, in {r.steps[-1]:.1f} steps; paid by progress it is about 99 %.",
+            f"{percent(r)} of the chains are solved, in {r.steps[-1]:.1f} steps. A reward for progress solves about 99 "
+            "%.",
             {
                 "progress solves more, or in fewer steps": lambda: better(end(run, replace(k, form=PROGRESS)), r),
                 "by default it does": lambda: abs(end(run, Knobs(seed=k.seed)).solved[-1] - 0.99) < 0.02,
@@ -405,15 +406,15 @@ def worse(k, r):
     cut = in_force(k, r)
     if cut.F1 < POOR and at_best(r) > cut.F1 + 0.05:
         return Said(
-            f"The scorer is read at {cut.threshold:g}, which does not suit its labels: F1 {cut.F1:.2f}; read at "
+            f"F1 is {cut.F1:.2f}, because the scorer is read at {cut.threshold:g}, which does not suit its labels. At "
             f"{r.scorer.best:.2f} it is {at_best(r):.2f}.",
             {"another threshold finds more": lambda: max(r.scorer.at(at).F1 for at in CUTS) > cut.F1 + 0.04},
         )
     if cut.F1 < POOR and k.rule == AGREE:
-        return Said(f"{dropped(r)}: F1 {cut.F1:.2f}.", early_first(k, r))
+        return Said(f"F1 is {cut.F1:.2f}. {dropped(r)}.", early_first(k, r))
     if cut.F1 < POOR:
         return Said(
-            f"{100 * r.scorer.false_positives:.0f} % of {flawed(k)} are called good: F1 {cut.F1:.2f}.",
+            f"F1 is {cut.F1:.2f}, because {100 * r.scorer.false_positives:.0f} % of {flawed(k)} are called good.",
             {"the share of the same endings finds more": lambda: best_of(replace(k, rule=SHARE)) > cut.F1 + 0.05},
         )
     return None
@@ -428,8 +429,8 @@ def holds(k, r):
     if not done(r):
         return Said(f"{percent(r)} of the chains are solved after {r.at[-1]} updates.", {})
     return Said(
-        f"{percent(r)} are solved, in {r.steps[-1]:.1f} steps; the scorer names {100 * cut.found:.0f} % of first "
-        f"errors and passes {100 * cut.passed:.0f} % of clean chains.",
+        f"{percent(r)} of chains are solved, in {r.steps[-1]:.1f} steps. The scorer names {100 * cut.found:.0f} % of "
+        f"first errors and passes {100 * cut.passed:.0f} % of clean chains.",
         {
             "F1 is the harmonic mean of both": lambda: (
                 abs(2 / (1 / cut.found + 1 / cut.passed) - in_force(k, r).F1) < 1e-9
@@ -450,14 +451,15 @@ def percent(r):
 
 
 GUESS = Guess(
-    "Two completions a step become sixteen; a step is good if any is right. What becomes of F1, 0.81 so far?",
+    "Two completions per step become sixteen, and any correct one makes a step good. What is F1, 0.81 so far?",
     ("0.9", "0.8", "0.3"),
     Knobs(K=16),
     2,
     lambda k, r: (
-        f"F1 {in_force(k, r).F1:.2f}: {100 * r.scorer.false_positives:.0f} % of all flawed steps are called good."
+        f"F1 is {in_force(k, r).F1:.2f}, because {100 * r.scorer.false_positives:.0f} % of all flawed steps are called "
+        "good."
     ),
-    "First errors, F1",
+    "F1 of first errors",
 )
-DARE = "Can you make the model solve hardly any chain?"
+DARE = "Can you make the model solve almost no chains?"
 OPENING = Played(Knobs(), Knobs(form=SUM), "opening")
