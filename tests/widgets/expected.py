@@ -31,10 +31,10 @@ BREAKS = {
         "old_logp recomputed": "a ratio that is always 1",
     },
     "curation": {
-        "A list, eight tries each": "the list has aged",
-        "A list, 32 tries each": "rollouts went into asking",
-        "A list of the never solved": "what was never solved stays dead",
-        "Until groups are live, 120,000": "live groups are thrown away too",
+        "A list, eight tries each": "a list that is outdated",
+        "A list, 32 tries each": "rollouts spent on tries",
+        "A list of the never solved": "prompts that are never solved",
+        "Until groups are live, 120,000": "live groups that are thrown away",
     },
     "dapo": {"Twice as long": "drawing again buys nothing", "AdamW": "GRPO is ahead at equal cost"},
     "distillation": {

@@ -23,23 +23,23 @@ CHANGE = Change(
     "what a group teaches",
     (
         Exercise(
-            "Make GRPO's estimate of it: each reward minus the mean of its group, over the group's standard deviation. "
-            "A dead group still teaches 0.",
+            "Compute GRPO's estimate: each reward minus the mean of its group, divided by the group's standard "
+            "deviation. A dead group still teaches 0.",
             CALLS,
             standardized,
             (
                 "s (1 − s) is the variance of a group's rewards. GRPO divides by its root, and has no K / (K − 1).",
-                "What is left of a variance over its root is the root: the square root of s (1 − s).",
+                "A variance divided by its root is the root: the square root of s (1 − s).",
             ),
             ("    return share * (1 - share) * K / (K - 1)", "    return np.sqrt(share * (1 - share))"),
         ),
         Exercise(
-            "Call a group live where at least 0.2 and at most 0.8 of its completions are right, as PRIME filters.",
+            "Call a group live if at least 0.2 and at most 0.8 of its completions are correct, as in PRIME's filter.",
             CALLS,
             lambda right, K: np.array([LEAST <= r / K <= MOST for r in right]),
             (
-                "One of eight is too few now, and seven of eight are too many.",
-                "right / K is the share, and & joins two conditions on an array.",
+                "One of eight is now too few, and seven of eight are too many.",
+                "`right / K` is the share, and `&` joins two conditions on an array.",
             ),
             ("    return (right > 0) & (right < K)", "    return (right / K >= 0.2) & (right / K <= 0.8)"),
             curation.is_live,

@@ -33,8 +33,8 @@ def worth(K):
             line(P, divided, "push over deviation", 3),
             line(P, plain, "push", 1),
             dots([RARE], [float(group_baselines.live_probability(RARE, K))], "solved once in fifty", 2),
-            label(0.5, float(alive[40]) + 0.01, "chance that the group is live", 2, "center"),
-            label(0.5, float(divided[40]) + 0.01, "push, over the deviation", 3, "center"),
+            label(0.5, float(alive[40]) + 0.01, "probability of a live group", 2, "center"),
+            label(0.5, float(divided[40]) + 0.01, "push divided by deviation", 3, "center"),
             label(0.5, 0.26, "push, p (1 − p)", 1, "center"),
             x="pass rate, p",
             x_range=(0, 1),
@@ -46,7 +46,10 @@ def worth(K):
 def rare(K):
     live = float(group_baselines.live_probability(RARE, K))
     each = float(group_baselines.completions_per_live_group(RARE, K))
-    return f"Solved once in fifty: {100 * live:.0f} % of the groups are live, {each:.0f} completions for each of those."
+    return (
+        f"If a prompt is solved once in fifty, {100 * live:.0f} % of its groups are live. A live group costs "
+        f"{each:.0f} completions."
+    )
 
 
 # ── what asking costs ──
@@ -81,15 +84,15 @@ def asking(tries):
     plain, own = trained(curation.every_prompt, BUDGET), listed(tries)
     return [
         panel(
-            "Looks as if never solved",
-            "chance that all tries are wrong",
+            "Prompts that look never solved",
+            "probability that all tries fail",
             line(p, group_baselines.dead_probability(p, tries)[0], "never solved", 1),
             x="pass rate, p",
             x_range=(0, 1),
             y_range=(0, 1.04),
         ),
         panel(
-            "Solved, with the tries paid for",
+            "Pool solved, with the tries paid for",
             "% of the pool; [s8] prompts at random",
             line(*in_percent(plain), "at random", 8, "reference"),
             line(*in_percent(own), "from the list", 1),
@@ -105,8 +108,8 @@ def price(tries):
     spent = run.asked
     plain = trained(curation.every_prompt, BUDGET).at(BUDGET)
     return (
-        f"{tries} tries: {spent:,} of {BUDGET:,} rollouts only asked; {100 * run.at(BUDGET):.0f} % solved, at random "
-        f"{100 * plain:.0f} %."
+        f"{tries} tries take {spent:,} of {BUDGET:,} rollouts. In the end {100 * run.at(BUDGET):.0f} % is solved, "
+        f"compared with {100 * plain:.0f} % at random."
     )
 
 
@@ -139,8 +142,9 @@ def when(way):
 def both_counts(way):
     plain, run = trained(curation.every_prompt, LONG), trained(WHEN[way], LONG)
     return (
-        f"After {STEPS} steps {100 * run.solved[STEPS]:.0f} % against {100 * plain.solved[STEPS]:.0f} % at random; "
-        f"for {LONG:,} rollouts {100 * run.at(LONG):.0f} % against {100 * plain.at(LONG):.0f} %."
+        f"After {STEPS} steps, {100 * run.solved[STEPS]:.0f} % is solved ({100 * plain.solved[STEPS]:.0f} % at "
+        f"random). After {LONG:,} rollouts, {100 * run.at(LONG):.0f} % is solved ({100 * plain.at(LONG):.0f} % at "
+        "random)."
     )
 
 
@@ -165,8 +169,8 @@ def after_stage(i):
             x="stage",
         ),
         panel(
-            "What they are",
-            "% of what is left",
+            "Kinds of prompts left",
+            "% of the prompts that are left",
             bars(
                 ["live groups", "wrong keys", "in an evaluation"],
                 [100 * curated[i].live, 100 * curated[i].wrong_key, 100 * curated[i].contaminated],
@@ -181,13 +185,20 @@ def after_stage(i):
 
 def remains(i):
     stage = stages()[i]
-    return f"{i + 1}, {stage.name}: {stage.n:,} prompts, {100 * stage.wrong_key:.1f} % of the answer keys are wrong."
+    return (
+        f"After stage {i + 1} ({stage.name}), {stage.n:,} prompts are left, and {100 * stage.wrong_key:.1f} % of their "
+        "keys are wrong."
+    )
 
 
 FIGURES = {
-    "worth": Figure(worth, group_baselines.estimate_moments, Handle("Completions", GROUPS, start=2, symbol="K"), rare),
-    "tries": Figure(asking, curation.train, Handle("Tries a prompt", TRIES, start=2), price),
-    "when": Figure(when, curation.train, Handle("The choice", tuple(WHEN), start=0, words=tuple(WHEN)), both_counts),
+    "worth": Figure(
+        worth, group_baselines.estimate_moments, Handle("Completions per prompt", GROUPS, start=2, symbol="K"), rare
+    ),
+    "tries": Figure(asking, curation.train, Handle("Tries per prompt", TRIES, start=2), price),
+    "when": Figure(
+        when, curation.train, Handle("When to choose", tuple(WHEN), start=0, words=tuple(WHEN)), both_counts
+    ),
     "stages": Figure(
         after_stage,
         data_stages.curated,

@@ -15,7 +15,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "What is solved for so many rollouts, by which prompts they are spent on"
+TITLE = "How much of a pool is solved, by the prompts that rollouts are spent on"
 
 LOST = 10.0  # points of the pool behind prompts at random
 NOTED = 4.0  # twice what two seeds differ by where they differ most
@@ -34,15 +34,15 @@ ONCE = "never"
 
 @dataclass(frozen=True)
 class Knobs:
-    way: str = choice("Prompts are chosen", RANDOM, list(WAYS))
-    tries: int = ladder("Tries a prompt", 8, [2, 4, 8, 16, 32])
-    keep: str = choice("The list keeps what was", BOTH, list(KEPT))
-    renew: str = choice("List made again after", ONCE, [ONCE, "80000", "40000", "20000", "10000"])
-    budget: int = ladder("Rollouts paid for", 160_000, [30_000, 60_000, 90_000, 120_000, 160_000, 200_000])
-    K: int = ladder("Completions", 8, [2, 4, 8, 16, 32, 64], symbol="K")
-    mean: float = slider("Difficulty, logits", 6.0, -2.0, 8.0, 1.0)
-    deviation: float = slider("Its spread, logits", 3.0, 0.5, 4.0, 0.5)
-    wrong: float = slider("Wrong answer keys", 0.0, 0.0, 0.4, 0.05)
+    way: str = choice("Choice of prompts", RANDOM, list(WAYS))
+    tries: int = ladder("Tries per prompt", 8, [2, 4, 8, 16, 32])
+    keep: str = choice("Prompts kept in the list", BOTH, list(KEPT))
+    renew: str = choice("Rollouts until list renewal", ONCE, [ONCE, "80000", "40000", "20000", "10000"])
+    budget: int = ladder("Budget of rollouts", 160_000, [30_000, 60_000, 90_000, 120_000, 160_000, 200_000])
+    K: int = ladder("Completions per prompt", 8, [2, 4, 8, 16, 32, 64], symbol="K")
+    mean: float = slider("Mean difficulty (logits)", 6.0, -2.0, 8.0, 1.0)
+    deviation: float = slider("Spread of difficulty (logits)", 3.0, 0.5, 4.0, 0.5)
+    wrong: float = slider("Share of wrong keys", 0.0, 0.0, 0.4, 0.05)
     rate: float = ladder("Learning rate", 0.5, [0.1, 0.25, 0.5, 1.0])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -57,11 +57,13 @@ PRESETS = {
     "Until groups are live, 120,000": Knobs(way=AGAIN, budget=120_000),
 }
 GUESS = Guess(
-    "60,000 rollouts on prompts at random solve 14 % of the pool. How much if past groups choose the prompts?",
+    "At random, 60,000 rollouts solve 14 % of the pool. How much do they solve if past groups choose the prompts?",
     ("14 %", "20 %", "27 %"),
     Knobs(way=PREDICTED, budget=60_000),
     2,
-    lambda k, r: f"{solved(k, r.run):.0f} %: no rollout is saved by throwing it away, but one that is not begun is.",
+    lambda k, r: (
+        f"They solve {solved(k, r.run):.0f} %. A group that is never started saves rollouts, a discarded one does not."
+    ),
 )
 
 
@@ -121,6 +123,8 @@ def smooth(run):
 
 # The picture
 
+SOLVED = "Pool solved"
+
 
 def figure(k, r):
     return [curves(k, r), verdicts(k, r), steps(k, r), pool(k, r)]
@@ -142,8 +146,8 @@ def curves(k, r):
     if least > 0:
         marks.append(threshold(least, "broken below", 0))
     return panel(
-        "Solved",
-        "% of the pool, on average; [s8] at random",
+        SOLVED,
+        "% of the pool on average; [s8] prompts at random",
         *marks,
         x="rollouts paid for, thousands",
         x_range=[0, 200],
@@ -186,8 +190,8 @@ def steps(k, r):
         of_training = np.cumsum(~np.isnan(run.live))
         marks.append(line(of_training[at], 100 * run.solved[at], name, series, role))
     return panel(
-        "Solved, by optimizer step",
-        "% of the pool; [s8] at random",
+        "Pool solved, by optimizer step",
+        "% of the pool; [s8] prompts at random",
         *marks,
         x="optimizer step",
         x_range=[0, 400],
@@ -201,7 +205,7 @@ def pool(k, r):
     before, after = ((100 * np.histogram(p, edges)[0] / len(p)).tolist() for p in (trained_rates(k), r.run.rates))
     middle = (edges[:-1] + edges[1:]) / 2
     return panel(
-        "The pool, by pass rate",
+        "Prompts of the pool, by pass rate",
         "% of prompts; [s8] before training",
         bars(middle, before, "before", 8, "histogram"),
         bars(middle, after, "at the end", 1, "histogram"),
@@ -221,17 +225,17 @@ def trained_rates(k):
 
 def readouts(k, r):
     return [
-        Readout("Solved at the end", solved(k, r.run), "%", curation.train, "violated" if behind(k, r) else ""),
-        Readout("With prompts at random", solved(k, r.plain), "%", curation.train),
+        Readout("Pool solved at the end", solved(k, r.run), "%", curation.train, "violated" if behind(k, r) else ""),
+        Readout("Pool solved at random", solved(k, r.plain), "%", curation.train),
         Readout("Groups with both verdicts", live(r.run), "%", curation.train),
-        Readout("Rollouts that only asked", float(r.run.asked), "", curation.train),
+        Readout("Rollouts spent on tries", float(r.run.asked), "", curation.train),
         Readout("Optimizer steps", float(r.run.steps), "", curation.train),
     ]
 
 
 def watched(k, r):
     return Gauge(
-        "Solved, ahead of random",
+        "Lead over prompts at random",
         ahead(k, r),
         -LOST,
         "points",
@@ -241,11 +245,11 @@ def watched(k, r):
 
 
 STALE, ASKED, DEAD, THROWN, UNSEEN, MIXED = (
-    "the list has aged",
-    "rollouts went into asking",
-    "what was never solved stays dead",
-    "live groups are thrown away too",
-    "beliefs come too late",
+    "a list that is outdated",
+    "rollouts spent on tries",
+    "prompts that are never solved",
+    "live groups that are thrown away",
+    "beliefs that come too late",
     "more than one thing at once",
 )
 OF_LISTS = {  # what undoes each cause
@@ -304,16 +308,16 @@ def full(k, r):
 
 def why(k, r, cause):
     end, plain = solved(k, r.run), solved(k, r.plain)
-    tail = f"{end:.0f} % solved, at random {plain:.0f} %."
+    ends = f"{end:.0f} % of the pool is solved, {plain:.0f} % at random."
     last = smooth(r.run)[1]
     late = last[-1] if len(last) else 0.0
     words = {
-        STALE: f"The list was made for another policy: {late:.0f} % of its groups are live at the end. {tail}",
-        ASKED: f"{r.run.asked:,} of {k.budget:,} rollouts only asked, for a list. {tail}",
-        DEAD: f"Of the groups of what was never solved {live(r.run):.0f} % had both verdicts. {tail}",
-        THROWN: f"A batch is filled and cut, and what is cut off was paid for: {r.run.steps} steps. {tail}",
-        UNSEEN: f"With so few prompts a step most were never seen. {tail}",
-        MIXED: f"{why_mixed(k, r)}: {tail}",
+        STALE: f"{ends} The list was made for an older policy: {late:.0f} % of its groups are live at the end.",
+        ASKED: f"{ends} The tries for a list took {r.run.asked:,} of {k.budget:,} rollouts.",
+        DEAD: f"{ends} Of the groups of never-solved prompts, {live(r.run):.0f} % had both verdicts.",
+        THROWN: f"{ends} Live groups beyond a full batch were paid for and thrown away: {r.run.steps} steps were left.",
+        UNSEEN: f"{ends} With so few prompts per step, most were never seen.",
+        MIXED: f"{ends} {why_mixed(k, r)}.",
     }
     return Said(words[cause], {**ending(k, r), "random is ahead": lambda: plain - end > LOST, **asserted(k, r, cause)})
 
@@ -323,10 +327,10 @@ AGES = "for a list made once"
 
 def why_mixed(k, r):
     if k.way != LIST:
-        return "It is behind"
+        return "More than one thing is at fault"
     if r.run.asked > ASKING * k.budget and k.renew == ONCE and mends(k, AFFORDED):
-        return f"{r.run.asked:,} of {k.budget:,} rollouts only asked, {AGES}"
-    return "Neither a newer list nor another one alone mends it"
+        return f"The tries took {r.run.asked:,} of {k.budget:,} rollouts, {AGES}"
+    return "Neither a newer list nor a different one alone mends it"
 
 
 def ending(k, r):
@@ -380,7 +384,7 @@ def fix(k, cause):
 
 
 def seen_at(k, r, cause):
-    return At("Solved", None, None, f"{-ahead(k, r):.0f} points behind prompts at random", k.way)
+    return At(SOLVED, None, None, f"{-ahead(k, r):.0f} points behind prompts at random", k.way)
 
 
 def broken(k, r):
@@ -393,12 +397,13 @@ def broken(k, r):
 def worse(k, r):
     if ahead(k, r) < -NOTED:
         return Said(
-            f"{solved(k, r.run):.1f} % solved at the end, with prompts at random {solved(k, r.plain):.1f} %.",
+            f"{solved(k, r.run):.1f} % of the pool is solved at the end, and {solved(k, r.plain):.1f} % with prompts "
+            "at random.",
             {**ending(k, r), "random is ahead": lambda: r.plain.ability > r.run.ability},
         )
     if solved(k, r.run) < FEW and live(r.run) < 50 and k.budget >= Knobs().budget:
         return Said(
-            f"{100 - live(r.run):.0f} % of the groups had one verdict: paid for, and their gradient is zero. "
+            f"{100 - live(r.run):.0f} % of the groups had one verdict, so they were paid for and taught nothing. "
             f"{solved(k, r.run):.0f} % of the pool is solved.",
             {**ending(k, r), **one_verdict(k, r), "most of the pool is not solved": lambda: solved(k, r.run) < FEW},
         )
@@ -419,11 +424,12 @@ def holds(k, r):
             f"{end}, and {live(r.run):.0f} % of the groups had both verdicts.", {**ending(k, r), **one_verdict(k, r)}
         )
     return Said(
-        f"{end}, with prompts at random {solved(k, r.plain):.1f} %.",
+        f"{end}, and {solved(k, r.plain):.1f} % with prompts at random.",
         {**ending(k, r), "not clearly behind": lambda: ahead(k, r) >= -NOTED},
     )
 
 
+DARE = "Can you choose prompts worse than chance does?"
 TWO_RUNS = "prompts at random", "from a fixed list"
 
 
@@ -453,7 +459,7 @@ def two_runs(plain, other):
         ),
         panel(
             "Prompts whose eight answers differ",
-            "% of those that were asked in a step",
+            "% of the prompts of a step",
             *right,
             x="answers written, thousands",
             x_range=[0, end],

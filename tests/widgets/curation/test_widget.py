@@ -29,7 +29,7 @@ def readings(k):
 
 def test_random_prompts_are_zero_ahead_of_themselves():
     assert curation.ahead(Knobs(), result(Knobs())) == 0
-    assert readings(Knobs())["Rollouts that only asked"] == 0
+    assert readings(Knobs())["Rollouts spent on tries"] == 0
 
 
 def test_the_gray_run_does_not_look_at_the_list():
@@ -64,32 +64,32 @@ def test_a_pool_that_is_too_hard_is_said_to_pay_for_nothing():
 
 def test_a_budget_that_is_all_asking_says_no_more_than_there_was():
     k = Knobs(way=LIST, tries=32, budget=60_000, mean=0.0)
-    assert readings(k)["Rollouts that only asked"] == 60_000 and breaks(k).cause == curation.ASKED
+    assert readings(k)["Rollouts spent on tries"] == 60_000 and breaks(k).cause == curation.ASKED
     assert len(breaks(k).why) <= 150 and readings(k)["Optimizer steps"] == 0
 
 
 def test_the_curve_by_optimizer_step_has_as_many_points_as_there_were_steps():
     k = Knobs(way=LIST, budget=60_000)
-    _, own = panels(k)["Solved, by optimizer step"]["data"]
+    _, own = panels(k)["Pool solved, by optimizer step"]["data"]
     assert own["x"][-1] == readings(k)["Optimizer steps"] == (60_000 - 32_000 + 511) // 512
 
 
 def test_the_pass_rate_bars_contain_all_prompts():
-    for bar in panels(Knobs(way=PREDICTED))["The pool, by pass rate"]["data"]:
+    for bar in panels(Knobs(way=PREDICTED))["Prompts of the pool, by pass rate"]["data"]:
         assert sum(bar["y"]) == pytest.approx(100)
 
 
 def test_the_threshold_stands_ten_points_below_the_end_of_random_prompts():
     k = Knobs(way=LIST)
-    (line,) = [s for s in panels(k)["Solved"]["layout"]["shapes"] if s["name"] == "threshold"]
-    assert line["y0"] == pytest.approx(readings(k)["With prompts at random"] - 10)
+    (line,) = [s for s in panels(k)["Pool solved"]["layout"]["shapes"] if s["name"] == "threshold"]
+    assert line["y0"] == pytest.approx(readings(k)["Pool solved at random"] - 10)
 
 
 def test_the_guess_is_answered_by_the_run():
     k = curation.GUESS.knobs
-    assert f"{readings(k)['With prompts at random']:.0f} %" in curation.GUESS.question and breaks(k) is None
+    assert f"{readings(k)['Pool solved at random']:.0f} %" in curation.GUESS.question and breaks(k) is None
     for seed in range(8):
-        end = readings(replace(k, seed=seed))["Solved at the end"]
+        end = readings(replace(k, seed=seed))["Pool solved at the end"]
         assert min((14, 20, 27), key=lambda answer: abs(answer - end)) == 27
 
 
