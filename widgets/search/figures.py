@@ -114,7 +114,7 @@ def best(N):
             "%",
             line(list(DRAWS), [100 * completion_selection.best_of_n(CHANCE, SCORE, n)[1] for n in DRAWS], "B", 1),
             dots([N], [picked[1]], "here", 1),
-            x="chains drawn",
+            x="chains sampled",
             x_range=[0, 33],
             y_range=[0, 112],
         ),
@@ -194,7 +194,7 @@ def way(how, recover, title):
         *[line(SIZES, reranked(recover, other), other, 8, "other") for other in WAYS if other != how],
         line(SIZES, curve, how, 2),
         label(60, 42, f"{how}: {curve[4]:.1f} at 16", 2, "right"),
-        x="chains drawn",
+        x="chains sampled",
         x_range=[1, 64],
         y_range=[35, 102],
         log="x",
@@ -216,7 +216,10 @@ FIGURES = {
         chain, all_sound, Handle("Steps in a chain", LENGTHS, start=5, words=tuple(map(str, LENGTHS))), survives
     ),
     "best": Figure(
-        best, completion_selection.best_of_n, Handle("Chains drawn", DRAWS, start=5, words=tuple(map(str, DRAWS))), is_b
+        best,
+        completion_selection.best_of_n,
+        Handle("Chains sampled", DRAWS, start=5, words=tuple(map(str, DRAWS))),
+        is_b,
     ),
     "spent": Figure(
         equal, search.beam, Handle("Steps written", BUDGETS, start=2, words=tuple(map(str, BUDGETS))), solved

@@ -171,7 +171,7 @@ def within(mark, low, high, x, y):
 
 
 CHAINS = dict(
-    x="chains drawn",
+    x="chains sampled",
     x_range=[1, 300],
     log="x",
     ticks=dict(tickvals=[1, 4, 16, 64, 256], ticktext=["1", "4", "16", "64", "256"]),

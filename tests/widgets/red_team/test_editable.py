@@ -70,9 +70,8 @@ def test_where_all_is_paid_alike_nothing_is_learned_and_a_verifier_that_falls_ov
     assert sentence.endswith("A policy that is trained on it stays at 0.54: all rewards are equal.")
     for body in ("raise KeyError(completion)", "return None", "return -1", 'return float("nan")'):
         page = answer(f"def score(example, completion):\n    {body}")
-        assert page["sentence"].endswith(
-            "all rewards are equal. It failed on 224 of 224 texts, which get a reward of 0."
-        )
+        failed = "It failed on 224 of 224 texts, which get a reward of 0."
+        assert page["sentence"].endswith(f"all rewards are equal. {failed}")
         assert page["beside"].startswith("224 of the calls failed.")
     fails_on_some = inspect.getsource(editable.EDITED).replace("answer =", "int(completion[-1])\n    answer =")
     sentence = answer(fails_on_some)["sentence"]
