@@ -40,23 +40,23 @@ CHANGE = Change(
     "the seconds of training",
     (
         Exercise(
-            "No KL is charged, and log-probs that the engine has recorded serve as old ones. "
-            "Leave out both passes that only ask for log-probs.",
+            "There is no KL penalty, and the log-probs recorded by the engine serve as the old ones. "
+            "Leave out both passes that only compute log-probs.",
             CALLS,
             lambda job, lengths, gpus: seconds(6, lengths.sum() + 20, job, gpus),
             (
-                "Forward costs 2 FLOP a weight and token, backward 4. A pass for log-probs is a forward.",
-                "Of 2 + 2 + 6 the 6 is left.",
+                "A forward pass costs 2 FLOP per weight and token, a backward pass 4. Log-probs need a forward pass.",
+                "Of 2 + 2 + 6, only the 6 is left.",
             ),
             (PASSES, PASSES.replace("10", "6")),
         ),
         Exercise(
-            "Take a prompt through the model once for all completions of it, not once for each.",
+            "Run each prompt through the model once for all its completions, not once for each of them.",
             CALLS,
             lambda job, lengths, gpus: seconds(10, lengths.sum() + 10, job, gpus),
             (
-                "Only the tokens change: those of the completions stay, those of the prompts become fewer.",
-                "job.prompts counts the prompts of a step, job.completions the completions.",
+                "Only the tokens change. Those of the completions stay, and those of the prompts become fewer.",
+                "job.prompts is the number of prompts per step, and job.completions the number of completions.",
             ),
             (TOKENS, TOKENS.replace("job.completions", "job.prompts")),
         ),
@@ -75,14 +75,14 @@ def reached(k, r, tokens_per_second):
 
 CHALLENGES = (
     Challenge(
-        "By the cut and the size of engines alone, else as the page opens: 95,000 tokens a second, one step off.",
+        "With one-step off-policy, change only the cut and the size of engines: reach 95,000 tokens per second.",
         lambda k, r: (
             opens(k, way=ONE_OFF, generating=k.generating, tensor_parallel=k.tensor_parallel) and reached(k, r, 95_000)
         ),
         Knobs(way=ONE_OFF, generating=12, tensor_parallel=4),
     ),
     Challenge(
-        "The job as the page opens, 32 GPUs: 110,000 tokens a second with the trainer at most 1 version ahead.",
+        "With the same job and 32 GPUs, reach 110,000 tokens per second at a lag of at most 1.",
         lambda k, r: (
             opens(k, way=k.way, generating=k.generating, tensor_parallel=k.tensor_parallel, sync=k.sync)
             and reached(k, r, 110_000)
@@ -91,7 +91,7 @@ CHALLENGES = (
         Knobs(way=CARRY, tensor_parallel=4),
     ),
     Challenge(
-        "The job as the page opens, but with llama3.1-70b on 128 GPUs: 55,000 tokens a second.",
+        "With llama3.1-70b on 128 GPUs and the same batch, reach 55,000 tokens per second.",
         lambda k, r: (
             opens(
                 k,

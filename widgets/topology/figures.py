@@ -38,13 +38,13 @@ def more(gpus):
     return [
         panel(
             "Until the last completion is written",
-            "seconds; mean of six draws",
+            "seconds, mean of six draws",
             line(GPUS, share, "if work were all", 8, "reference"),
             line(GPUS, [generation(n) for n in GPUS], "generation", 1),
             line(GPUS, [floor] * len(GPUS), "the longest alone", 2, "exact"),
             dots([gpus], [generation(gpus)], "here", role="here"),
             label(290, floor - 2, "the longest completion, alone", 2, "right", below=True),
-            label(30, 25, "if the work were all", 8),
+            label(30, 25, "if only work took time", 8),
             x="GPUs that generate",
             x_range=(7, 300),
             y_range=(0, 90),
@@ -57,8 +57,10 @@ def more(gpus):
 def bought(gpus):
     if gpus == GPUS[0]:
         alone = topology.floor_seconds(JOB, batches())
-        return f"8 GPUs take {generation(8):.0f} s; the longest completion alone takes {alone:.0f}."
-    return f"{gpus // 8} times the GPUs of the first point: {generation(gpus):.0f} s in place of {generation(8):.0f}."
+        return f"8 GPUs take {generation(8):.0f} s, and the longest completion alone takes {alone:.0f} s."
+    return (
+        f"{gpus} GPUs, {gpus // 8} times as many as 8, take {generation(gpus):.0f} s instead of {generation(8):.0f} s."
+    )
 
 
 # ── five ways ──
@@ -83,7 +85,7 @@ def five(way):
     return [
         panel(
             "What 32 GPUs do",
-            f"{'7 generate, 25 train' if way not in WAYS[:2] else 'all generate, then all train'}; high: still written",
+            f"{'7 generate, 25 train' if way not in WAYS[:2] else 'all generate, then train'}; height: still written",
             *blocks,
             *(band([at - 0.6, at + 0.6], [0.0, 0.0], [0.1, 0.1], 1) for at in ends if at < END),
             label(0, 1.86, "generate", 0),
@@ -100,7 +102,9 @@ def worth(way):
     run = played(way)
     speed, first = run.tokens_per_second, played(COLOCATED).tokens_per_second
     step = run.seconds / len(run.updates)
-    return f"{speed:,.0f} tokens a second, {speed / first:.2f} of the first way; an update every {step:.0f} s."
+    return (
+        f"This way reaches {speed:,.0f} tokens per second, {speed / first:.2f} times “wait”. A step takes {step:.0f} s."
+    )
 
 
 # ── where to cut ──
@@ -116,8 +120,8 @@ def cut(generating):
     a, b = sides(generating)
     return [
         panel(
-            "Two sides of one cut",
-            "seconds a step, log scales; the longer side sets the pace",
+            "Generation and training at one cut",
+            "seconds per step, log scales; the longer sets the pace",
             line(CUTS, write, "generation", 1),
             line(CUTS, train, "training", 2),
             dots([generating, generating], [a, b], "here", role="here"),

@@ -11,7 +11,7 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
-from sim.words import counted, plural
+from sim.words import counted
 from widgets.frame.contract import impossible_job, machine_knobs, recovery
 from widgets.frame.contract.exercises import Guess
 from widgets.frame.contract.knobs import choice, ladder, slider
@@ -20,7 +20,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import band, dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "One training loop on one set of GPUs, and who waits for whom"
+TITLE = "Who waits for whom in a training loop on a given number of GPUs"
 
 STEPS = 6
 SEED = 0
@@ -37,16 +37,16 @@ FAR_BEHIND = 0.8  # of the best split of the same way: slower is worse
 @dataclass(frozen=True)
 class Own:
     way: str = choice("Who works when", COLOCATED, list(WAYS))
-    generating: int = ladder("GPUs that generate, of a split", 7, RUNGS)
+    generating: int = ladder("GPUs that generate (split only)", 7, RUNGS)
     sigma: float = slider("Spread of the lengths", 0.8, low=0, high=1.2, step=0.1, symbol="σ")
     gpus: int = ladder("GPUs", 32, SIZES, symbol="G")
     tensor_parallel: int = ladder("GPUs that share an engine", 1, [1, 2, 4, 8, 16, 32, 64], symbol="TP")
     sync: float = ladder(
         "New weights arrive at", 25.0, [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 400.0], unit="GB/s"
     )
-    prompts: int = ladder("Prompts of a step", 128, [2**n for n in range(11)], symbol="B")
-    samples: int = ladder("Completions of each", 16, [1, 2, 4, 8, 16, 32], symbol="K")
-    prompt: int = ladder("Tokens of a prompt", 512, LENGTHS)
+    prompts: int = ladder("Prompts per step", 128, [2**n for n in range(11)], symbol="B")
+    samples: int = ladder("Completions per prompt", 16, [1, 2, 4, 8, 16, 32], symbol="K")
+    prompt: int = ladder("Prompt length, tokens", 512, LENGTHS)
     p50: int = ladder("Median completion", 1200, sorted({*LENGTHS, 1200}), unit="tokens")
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
@@ -72,13 +72,13 @@ PRESETS = {
     "70B on single GPUs": Knobs(model="llama3.1-70b"),
 }
 GUESS = Guess(
-    "Four times the GPUs, 128 in place of 32, all of them generating. How much shorter is generation?",
-    ("a quarter is left", "half is left", "nine tenths are left"),
+    "128 GPUs generate instead of 32, so four times as many. How much of the generation time is left?",
+    ("a quarter", "half", "nine tenths"),
     Knobs(gpus=128),
     2,
     lambda k, r: (
-        f"{generation(k, 128):.0f} s in place of {generation(k, 32):.0f}: one completion has {k.longest:,} tokens, "
-        "written one by one on any number of GPUs."
+        f"It takes {generation(k, 128):.0f} s instead of {generation(k, 32):.0f}, because it waits for the longest "
+        "completion."
     ),
 )
 
@@ -134,8 +134,8 @@ def is_split(k):
 def misfits(k):
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
     if is_split(k) and k.generating >= k.gpus:
-        what = f"{k.generating:,} GPUs generate and {k.gpus:,} are there: none is left to train"
-        return [Misfit(what, k.generating + 1, k.gpus, "More GPUs.")]
+        what = f"{k.generating:,} GPUs generate and there are only {k.gpus:,}, so none is left to train"
+        return [Misfit(what, k.generating + 1, k.gpus, "Use more GPUs.")]
     generating, training = (k.generating, k.gpus - k.generating) if is_split(k) else (k.gpus, k.gpus)
     engine = Engine(generating, k.tensor_parallel, k.prompt + law(k).longest)
     # assumed: while all GPUs generate and train in turn, the trainer's state is on the host during the rollout
@@ -202,10 +202,10 @@ def timeline(k, run, r):
     marks = [*spans(run, end), label(0, 1.86, "generate", 0), label(0, 0.86, "train", 0)]
     new = updates(run, end)
     marks.append(dots(new, [0.06] * len(new), "a new policy", 1))
-    who = f"{k.generating:,} and {k.gpus - k.generating:,} GPUs" if is_split(k) else f"all {k.gpus:,} GPUs in turn"
+    who = f"{k.generating:,} and {k.gpus - k.generating:,} GPUs" if is_split(k) else f"all {k.gpus:,} GPUs do both"
     return panel(
         "Two pools" if is_split(k) else "One pool, two jobs",
-        f"{who}; high: still being written" if r.runs[k.way].finish is not None else who,
+        f"{who}; height: share still being written" if r.runs[k.way].finish is not None else who,
         *marks,
         x="seconds",
         x_range=[0, end],
@@ -255,7 +255,7 @@ def where_to_cut(k, r):
     ]
     return panel(
         "Where to cut",
-        f"speed over that of colocated, wait; {counted(len(lengths(k)), 'step')}",
+        f"speed divided by that of colocated, wait; {counted(len(lengths(k)), 'step')}",
         *marks,
         x="GPUs that generate",
         log="xy",
@@ -278,7 +278,7 @@ def named(k, r, carried):
     return out
 
 
-NAMES = {ONE_OFF: "one step off", ASYNC: "async", SPLIT: "split, wait"}
+NAMES = {ONE_OFF: "one-step off-policy", ASYNC: "async", SPLIT: "split, wait"}
 
 
 def above(value):
@@ -297,18 +297,18 @@ def against_colocated(k, r):
 
 
 READOUTS = {
-    "Tokens a second, prompts and completions": ("tokens/s", topology.simulate),
-    "A step takes": ("s", topology.finish_seconds),
-    "Idle: generating pool, training pool": ("", topology.Run.idle),
-    "Versions that the trainer is ahead": ("", topology.lag),
-    "The longest completion alone": ("s", topology.floor_seconds),
+    "Tokens per second, with prompts": ("tokens/s", topology.simulate),
+    "Duration of a step": ("s", topology.finish_seconds),
+    "Idle time, generators and trainers": ("", topology.Run.idle),
+    "Lag, mean number of updates": ("", topology.lag),
+    "Longest completion alone": ("s", topology.floor_seconds),
 }
 
 
 def readouts(k, r):
     if r.misfits:
         units, sources = ({name: pair[i] for name, pair in READOUTS.items()} for i in (0, 1))
-        return impossible_job.dashes(sources, "Tokens a second, prompts and completions", units)
+        return impossible_job.dashes(sources, "Tokens per second, with prompts", units)
     run = r.runs[k.way]
     idle = [max(100 * run.idle(pool), 0.0) for pool in LANES]  # no less by the last bit of a sum
     waits = f"{idle[0]:.0f} %, {idle[1]:.0f} %" if is_split(k) else "one pool"
@@ -344,7 +344,7 @@ OVERLAPS = {COLOCATED: "sync", CARRY: "carry-over", SPLIT: "sync", ONE_OFF: "one
 def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
-    label, speed = "Speed, of that of colocated, wait", against_colocated(k, r)
+    label, speed = "Speed, % of colocated and waiting", against_colocated(k, r)
     if k.way not in (COLOCATED, ONE_OFF, ASYNC):  # may be slower, and no break
         return Readout(label, speed, "%", topology.simulate)
     return Gauge(
@@ -369,13 +369,13 @@ def broken(k, r):
     if k.way not in (ONE_OFF, ASYNC) or against_colocated(k, r) >= 100:
         return None
     behind = 100 - against_colocated(k, r)
-    much = f"{behind:.0f} %" if behind < 99.5 else "Over 99 %"
-    slower = f"{much} slower than the colocated loop" if behind >= 0.5 else "Slower than the colocated loop"
+    much = f"{behind:.0f} %" if behind < 99.5 else "over 99 %"
+    slower = f"It is {much} slower than the colocated loop" if behind >= 0.5 else "It is slower than the colocated loop"
     at, training = k.generating, k.gpus - k.generating
     instant = topology.simulate(replace(job(k), sync_bytes_per_second=1e15), k.way, at, lengths(k))
     if instant.tokens_per_second >= r.colocated.tokens_per_second:
         seconds = fabric.weight_sync(machine_knobs.model(k), 1e9 * k.sync)
-        why = f"{slower}: at {k.sync:g} GB/s new weights take {seconds:,.0f} s, and generation stands still meanwhile."
+        why = f"{slower}. At {k.sync:g} GB/s new weights take {seconds:,.0f} s, and meanwhile no engine generates."
         claims = behind_one_pool(k, r) | {
             "so long do they take": lambda: (
                 abs(2 * machine_knobs.model(k).params() / (1e9 * k.sync) / seconds - 1) < 1e-6
@@ -392,14 +392,14 @@ def broken(k, r):
         claims = behind_one_pool(k, r) | {
             "no cut is as fast": lambda: max(r.curves[k.way]) < r.colocated.tokens_per_second
         }
-        why = f"{slower}, and no other cut of these GPUs that was tried is as fast."
+        why = f"{slower}, and no other cut that was tried is as fast."
         return Break(Said(why, claims), dict(way=COLOCATED), "no cut is as fast")
     few, number, working, waiting = ("generators", at, "generate", "train")
     if cut < at:
         few, number, working, waiting = ("trainers", training, "train", "generate")
     run = r.runs[k.way]
-    pace = f"{number:,} to {working} {plural(number, 'sets', 'set')} the pace"
-    why = f"{slower}: {pace}, and the other pool is idle for {100 * run.idle(waiting):.0f} % of the time."
+    named = counted(number, f"GPU that {working}s sets", f"GPUs that {working} set")
+    why = f"{slower}. {named} the pace, and the other pool is idle for {100 * run.idle(waiting):.0f} % of the time."
     claims = behind_one_pool(k, r) | {
         "the other pool is idle for so long": lambda: run.idle(waiting) >= run.idle(working),
         "another cut mends it": lambda: (
@@ -460,9 +460,9 @@ def arrives(k, r):
 def worse(k, r):
     slower = 100 - against_colocated(k, r)
     if slower > 0.5:
-        idle = ": each half idles in turn" if k.way == SPLIT else ""
+        idle = ", because one half is always idle" if k.way == SPLIT else ""
         return Said(
-            f"{rate(r, k):,.0f} tokens a second, {slower:.0f} % fewer than the colocated loop{idle}.",
+            f"It reaches {rate(r, k):,.0f} tokens per second, {slower:.0f} % fewer than the colocated loop{idle}.",
             behind_one_pool(k, r)
             | {"each half idles": lambda: not idle or min(r.runs[k.way].idle(pool) for pool in LANES) > 0},
         )
@@ -470,7 +470,7 @@ def worse(k, r):
     if is_split(k) and rate(r, k) < FAR_BEHIND * best:
         cut = max(zip(r.curves[k.way], r.swept))[1]
         return Said(
-            f"{rate(r, k):,.0f} tokens a second; another cut of the same GPUs reaches {best:,.0f}.",
+            f"It reaches {rate(r, k):,.0f} tokens per second, while another cut of the same GPUs reaches {best:,.0f}.",
             {
                 "another cut is faster": lambda: (
                     topology.simulate(job(k), k.way, cut, lengths(k)).tokens_per_second > rate(r, k) / FAR_BEHIND - 1
@@ -487,14 +487,16 @@ def holds(k, r):
     if k.way == COLOCATED:
         rollout, alone = run.finish[:, -1].mean(), topology.floor_seconds(job(k), lengths(k))
         return Said(
-            f"A step takes {step:,.0f} s, {rollout:,.0f} of them generating; the longest alone takes {alone:,.0f}.",
+            f"A step takes {step:,.0f} s, of which generation takes {rollout:,.0f} s. The longest completion alone "
+            f"takes {alone:,.0f} s.",
             took
             | {"generating is a part of it": lambda: rollout <= step * (1 + 1e-9)}
             | {"no batch is done before its longest": lambda: alone <= rollout * (1 + 1e-9)},
         )
     times = against_colocated(k, r) / 100
     return Said(
-        f"{rate(r, k):,.0f} tokens a second, {times:.2f} times the colocated loop. A step takes {step:,.0f} s.",
+        f"It reaches {rate(r, k):,.0f} tokens per second, {times:.2f} times the colocated loop. A step takes "
+        f"{step:,.0f} s.",
         took | {"so many times": lambda: abs(run.tokens / run.seconds / rate(r, k) - 1) < 1e-9 and times > 0.994},
     )
 
@@ -517,14 +519,14 @@ def two_cuts(plain, other):
     return [
         panel(
             "What 32 GPUs do",
-            "a color is a batch, empty is idle",
+            "each color is a batch; empty: idle",
             *lanes,
             x="seconds",
             x_range=[0, end],
             y_range=[0, 4.6],
             y_ticks=places(1.0, 2.3, 3.3),
         ),
-        panel("Tokens trained on", "millions", *tokens, x="seconds", x_range=[0, end], y_range=[0, 50]),
+        panel("Tokens trained on so far", "millions", *tokens, x="seconds", x_range=[0, end], y_range=[0, 50]),
     ]
 
 

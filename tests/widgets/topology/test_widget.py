@@ -90,7 +90,7 @@ def test_a_block_is_as_high_as_the_share_that_is_still_written():
 def test_a_single_pool_shows_no_idle_shares_of_two_pools():
     def idle(k):
         values = {row.label: row.value for row in topology.readouts(k, last(topology, **vars(k)))}
-        return values["Idle: generating pool, training pool"]
+        return values["Idle time, generators and trainers"]
 
     assert idle(Knobs()) == "one pool" and idle(PRESETS["28 generate"]) == "92 %, 0 %"
     for generating in (7, 12, 16):  # those that generate never wait
