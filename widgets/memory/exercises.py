@@ -43,16 +43,16 @@ CHANGE = Change(
     "the trainer’s bytes on a GPU",
     (
         Exercise(
-            "Keep a moving average of the weights as well: four more bytes a weight, divided among the GPUs from ZeRO "
-            "stage 1 on, as the optimizer is.",
+            "Keep a moving average of the weights as well. It takes four more bytes per weight, divided among the "
+            "GPUs from ZeRO stage 1 on, like the optimizer.",
             ((ONE, 8), (ONE, 8, 2), (ONE, 8, 0, LEDGERS["2 + 4 + 12"]), (Small(weights=1000), 16, 1)),
             lambda model, gpus, zero=3, ledger=LEDGERS["2 + 2 + 12"]: (
                 model.params()
                 * sum(size / (gpus if zero >= stage else 1) for size, stage in zip((*ledger, 4), (3, 2, 1, 1)))
             ),
             (
-                "The average is divided exactly where the optimizer is: it is as if the optimizer had 16 bytes.",
-                "In place of ledger: (ledger.weights, ledger.gradients, ledger.optimizer + 4).",
+                "The average is divided exactly like the optimizer, as if the optimizer had 16 bytes.",
+                "Instead of ledger: (ledger.weights, ledger.gradients, ledger.optimizer + 4).",
             ),
             (
                 "    parts = zip(ledger, (zero >= 3, zero >= 2, zero >= 1))",
@@ -60,13 +60,13 @@ CHANGE = Change(
             ),
         ),
         Exercise(
-            "Let selective recomputation drop the MLP’s 19 bytes too. While the backward pass is in a layer, that one "
-            "layer has its 19 again.",
+            "Let selective recomputation drop the MLP’s 19 bytes too. While the backward pass is in a layer, that "
+            "layer has its 19 bytes again.",
             ((TWO_LAYERS, 1, 1, "selective"), (WIDE, 64, 32, "selective"), (WIDE, 64, 32, "selective", 2)),
             kept_without_mlp,
             (
-                "Full recomputation does the same with more: it keeps 2 in every layer, and 34 in one.",
-                'Take 19 off `kept` where recompute == "selective", and add 19 / t · unit to what is returned then.',
+                "Full recomputation does the same with more bytes: it keeps 2 in every layer, and 34 in one.",
+                'Take 19 off `kept` if recompute == "selective", and add 19 / t · unit to what is then returned.',
             ),
             (SUM, '    if recompute == "selective":\n        return (15 * model.layers + 19) / t * unit\n' + SUM),
             memory.activation_bytes,
@@ -93,12 +93,12 @@ CHALLENGES = (
         Knobs(model="llama3.1-70b", gpus=16, recompute="full", ledger="2 + 2 + 6"),
     ),
     Challenge(
-        "Fit Llama-3.1-8B by GRPO on 8 H100 with state that stays there, while the engine may fill 0.78 of them.",
+        "Fit Llama-3.1-8B by GRPO on 8 H100 if the state stays there and the engine may fill 0.78 of the memory.",
         lambda k, r: trained(k, r, "llama3.1-8b", 8) and k.placement == "in turn, state stays" and k.hbm_share >= 0.779,
         Knobs(placement="in turn, state stays", hbm_share=0.78, ledger="2 + 2 + 6", reference="offloaded"),
     ),
     Challenge(
-        "Train Llama-3.1-8B by GRPO on 8 H100, sequences of 65,536 tokens or more: fullest moment at most 40 GB.",
+        "Train Llama-3.1-8B by GRPO on 8 H100 with sequences of at least 65,536 tokens and no moment above 40 GB.",
         lambda k, r: trained(k, r, "llama3.1-8b", 8) and length(k) >= 65536 and r.peak.needs <= 40e9,
         Knobs(longest=65024, recompute="full", train_tp=4),
     ),

@@ -24,7 +24,7 @@ def sixteen(stage):
         byte = cell(letter, "1/8" if shared else "all", 0.15 if shared else 1.0)
         gigabytes = size * LLAMA.params() / 1e9 / (GPUS if shared else 1)
         rows.append([name, [byte] * size, f"{gigabytes:.0f} GB" if gigabytes >= 10 else f"{gigabytes:.1f} GB"])
-    return [grid(rows, "The bytes of one weight on one of eight GPUs", "at the right: all weights of an 8B model")]
+    return [grid(rows, "The bytes of one weight on one of eight GPUs", "on the right: for all weights of an 8B model")]
 
 
 def kept_here(stage):
@@ -33,9 +33,9 @@ def kept_here(stage):
         "Nothing is divided",
         "The optimizer is divided",
         "Optimizer and gradients are divided",
-        "All is divided",
+        "Everything is divided",
     )[stage]
-    return f"{divided}: {size:.0f} GB on each of {GPUS} GPUs."
+    return f"{divided}, which leaves {size:.0f} GB on each of {GPUS} GPUs."
 
 
 # ── what a layer keeps ──
@@ -54,7 +54,7 @@ def recompute(mode):
     places = list(range(len(names)))
     return [
         panel(
-            "One layer keeps of a token",
+            "What one layer keeps of a token",
             "times the width of the model; empty: dropped",
             bars(places, sizes, "kept", 3),
             bars(places, [max(d, 0.0) for d in dropped], "dropped", 3, "free"),
@@ -65,7 +65,7 @@ def recompute(mode):
             ticks=dict(tickvals=places, ticktext=["input", "norms", "attn", "MLP", "scores"], tickangle=0),
         ),
         panel(
-            "All layers, one sequence",
+            "What all layers keep of a sequence",
             f"GB, {LENGTH:,} tokens; log scale",
             line([-0.6, 2.6], [H100.hbm_gb] * 2, "one GPU", 8, "reference"),
             *(bars([n], [size], m, 3, "" if n == at else "free") for n, (m, size) in enumerate(total.items())),
@@ -81,7 +81,7 @@ def recompute(mode):
 
 def recomputed(mode):
     size = memory.activation_bytes(LLAMA, LENGTH, LENGTH, mode) / 1e9
-    return f"Computed again in the backward pass: {CALLED[mode]}. One sequence then keeps {size:.3g} GB."
+    return f"If {CALLED[mode]} is computed again in the backward pass, a sequence keeps {size:.3g} GB."
 
 
 # ── which moment is full ──
@@ -125,7 +125,7 @@ def fullest(at):
     room = memory.capacity(LLAMA, H100, Engine(hbm_share=share))
     by_moment = envelope.envelope(LLAMA, H100, one_job(place, share))
     size = envelope.total(by_moment["generate"]) / 1e9
-    return f"While it generates it takes {size:.0f} of 80 GB; the cache is to hold {room:,} tokens."
+    return f"While it generates, a GPU needs {size:.0f} of 80 GB, with a cache for {room:,} tokens."
 
 
 # ── what length does ──
@@ -138,7 +138,7 @@ def longer(length):
     places = list(range(len(sizes)))
     return [
         panel(
-            "An update on one of eight GPUs",
+            "Memory of an update on one of eight GPUs",
             "GB, full recomputation, all logits at once; log scale",
             line([-0.6, 2.6], [H100.hbm_gb] * 2, "one GPU", 8, "reference"),
             *(bars([n], [size], name, SERIES[name]) for n, (name, size) in enumerate(sizes.items())),
@@ -165,7 +165,7 @@ def components(length):
 def largest(length):
     sizes = components(length)
     most = max(sizes, key=sizes.get)
-    return f"{length:,} tokens: {sum(sizes.values()):.0f} GB together; the largest part is the {most}."
+    return f"{length:,} tokens take {sum(sizes.values()):.0f} GB together. The largest part is the {most}."
 
 
 FIGURES = {
@@ -175,10 +175,12 @@ FIGURES = {
     "recompute": Figure(
         recompute,
         memory.layer_activations,
-        Handle("Computed again", tuple(CALLED), start=1, words=tuple(CALLED.values())),
+        Handle("What is computed again", tuple(CALLED), start=1, words=tuple(CALLED.values())),
         recomputed,
     ),
-    "moments": Figure(moments, envelope.envelope, Handle("Who stays", (0, 1, 2), start=2, words=WORDS), fullest),
+    "moments": Figure(
+        moments, envelope.envelope, Handle("What stays on the GPU", (0, 1, 2), start=2, words=WORDS), fullest
+    ),
     "longer": Figure(
         longer,
         memory.training_bytes,

@@ -20,7 +20,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "Memory of one GPU, by model, length and number of GPUs"
+TITLE = "Memory that a training job needs on each GPU"
 
 ALGORITHMS = ("GRPO", "PPO", "GRPO with LoRA", "DPO")
 RANK = 32  # assumed: of the adapters
@@ -44,28 +44,30 @@ class Own:
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     gpus: int = ladder("GPUs", 8, GPUS)
     longest: int = ladder("Longest completion", 7680, LENGTHS, unit="tokens")
-    recompute: str = choice("Recompute activations", "selective", list(memory.RECOMPUTE))
+    recompute: str = choice("Recomputation of activations", "selective", list(memory.RECOMPUTE))
     algorithm: str = choice("Algorithm", "GRPO", list(ALGORITHMS))
     placement: str = choice("Who has the GPUs", "in turn, state offloaded", list(PLACED))
     share: float = slider("Fraction of GPUs that generate", 0.5, low=0.05, high=0.95, step=0.05)
     prompts: int = ladder("Prompts per step", 512, [2**n for n in range(14)], symbol="B")
-    samples: int = ladder("Completions of one prompt", 16, [1, 2, 4, 8, 12, 16, 24, 32, 64, 128], symbol="K")
-    prompt: int = ladder("Prompt", 512, [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536], unit="tokens")
+    samples: int = ladder("Completions per prompt", 16, [1, 2, 4, 8, 12, 16, 24, 32, 64, 128], symbol="K")
+    prompt: int = ladder(
+        "Prompt length", 512, [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536], unit="tokens"
+    )
     p50: int = ladder("Median completion", 720, LENGTHS, unit="tokens")
     p90: int = ladder("Ninetieth percentile", 2000, LENGTHS, unit="tokens")
     p99: int = ladder("Ninety-ninth percentile", 4600, LENGTHS, unit="tokens")
     micro_batch: int = ladder("Smallest micro-batch", 1024, [2**n for n in range(10, 18)], unit="tokens")
     logits_chunk: int = ladder("Logits at a time (0 is all)", 1024, [0, 256, 1024, 4096, 16384], unit="tokens")
     zero: int = ladder("ZeRO stage", 3, [0, 1, 2, 3])
-    ledger: str = choice("Bytes of weight, gradient, Adam", "2 + 2 + 12", list(LEDGERS))
-    reference: str = choice("Reference", "on the GPUs", ["on the GPUs", "offloaded", "none"])
-    train_tp: int = ladder("GPUs that share a sequence in training", 1, [1, 2, 4, 8])
+    ledger: str = choice("Bytes of weight, gradient, optimizer", "2 + 2 + 12", list(LEDGERS))
+    reference: str = choice("Place of the reference", "on the GPUs", ["on the GPUs", "offloaded", "none"])
+    train_tp: int = ladder("GPUs that share a sequence", 1, [1, 2, 4, 8])
     tensor_parallel: int = ladder("GPUs that share an engine (0 chooses)", 0, [0, 1, 2, 4, 8, 16, 32, 64], symbol="TP")
-    weights: str = choice("Engine’s weights in", "bf16", list(WEIGHTS))
-    kv_precision: str = choice("Keys and values in", "bf16", list(CACHES))
+    weights: str = choice("Precision of engine’s weights", "bf16", list(WEIGHTS))
+    kv_precision: str = choice("Precision of keys and values", "bf16", list(CACHES))
     hbm_share: float = slider("Memory fraction for the engine", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
     extra: float = slider("Engine’s activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
-    rule: str = choice("Graphs are taken", "off u (vLLM)", list(RULES))
+    rule: str = choice("Accounting of graphs", "off u (vLLM)", list(RULES))
 
 
 @dataclass(frozen=True)
@@ -101,11 +103,11 @@ PRESETS = {
     "V3 on 256 H100": Knobs(model="deepseek-v3", gpus=256, recompute="full"),
 }
 GUESS = Guess(
-    "An 8B and its reference, sequences of 8,192 tokens, only scores recomputed: how few GPUs of 80 GB can train it?",
+    "How few GPUs of 80 GB can train an 8B model and its reference on 8,192 tokens, with only scores recomputed?",
     ("1", "2", "more than 4"),
     Knobs(),
     2,
-    lambda k, r: f"It takes {r.fewest}: weights, gradients and optimizer alone are 128 GB, and a sequence adds 37.",
+    lambda k, r: f"It takes {r.fewest}. Weights, gradients and optimizer alone are 128 GB, and a sequence adds 37 GB.",
 )
 
 
@@ -294,8 +296,8 @@ def longer(k, r):
     if room > 0.2:
         marks.append(threshold(room, "", 1e5))
     return panel(
-        "Longer sequences",
-        "GB, log scales; dashed: room for them",
+        "What one sequence takes, by its length",
+        "GB, log scales; dashed: room left for them",
         *marks,
         x="tokens of a sequence, S",
         log="xy",
@@ -322,7 +324,7 @@ def all_copies(k):
             marks.append(label(x, a_weight[x], f"{copies[copy] / 1e9:,.0f} GB", 0, "center"))
     return panel(
         "Copies of the model",
-        f"bytes a weight; each copy once, together {sum(copies.values()) / 1e9:,.0f} GB",
+        f"bytes per weight; each copy once, together {sum(copies.values()) / 1e9:,.0f} GB",
         *marks,
         x_range=[-0.6, 4.6],
         y_range=[0, 20],
@@ -338,11 +340,17 @@ def by_chip(k, r):
     fewest = [envelope.fewest_gpus(model, ACCELERATORS[chip], sized) for chip in CHIPS]
     rows = list(range(len(CHIPS), 0, -1))
     chart = panel(
-        "Fewest GPUs",
-        "that hold this job, by chip; log scale",
+        "Fewest GPUs that hold this job",
+        "by chip; log scale",
         dots([n for n in fewest if n], [y for y, n in zip(rows, fewest) if n], "fewest GPUs", 1),
         *(
-            label(n * 1.25 if n else 9000, y - 0.25, f"{n:,}" if n else "not by more GPUs", 1, "left" if n else "right")
+            label(
+                n * 1.25 if n else 9000,
+                y - 0.25,
+                f"{n:,}" if n else "more GPUs do not help",
+                1,
+                "left" if n else "right",
+            )
             for y, n in zip(rows, fewest)
         ),
         x="GPUs",
@@ -365,28 +373,28 @@ def readouts(k, r):
     alone = bool(r.misfits) or not r.engines
     return [
         Readout(
-            "Fullest, for the trainer",
+            "Fullest moment of the trainer",
             f"{r.peak.needs / 1e9:,.1f} of {r.peak.has / 1e9:,.1f}" if r.moments else "–",
             "GB",
             envelope.peak,
             "violated" if r.misfits else "",
         ),
-        Readout("Fewest GPUs that hold it", r.fewest or "not by more GPUs", "", envelope.fewest_gpus),
+        Readout("Fewest GPUs for this job", r.fewest or "more GPUs do not help", "", envelope.fewest_gpus),
         Readout(
-            "Run at once in an engine",
+            "Sequences at once per engine",
             "–" if alone else f"{min(r.asked, r.fit):,.0f} of {r.asked:,.0f}, TP {r.tensor_parallel}",
             "",
             memory.sequences,
         ),
         Readout(
-            "Tokens a second, all engines",
+            "Tokens per second, all engines",
             "–" if alone else r.tokens_per_second,
             "",
             throughput.iteration_seconds,
             "" if alone else "assumed",
         ),
         Readout(
-            "One update on the batch",
+            "Duration of an update",
             "–" if r.misfits else r.update_seconds,
             "s",
             throughput.update_seconds,
@@ -419,7 +427,7 @@ def export(k, r):
 def watched(k, r):
     share = r.misfits[0].needs / r.misfits[0].has if r.misfits else r.peak.share
     return Gauge(
-        "Needed, of what there is",
+        "Memory needed, % of what there is",
         100 * min(max(share, 1e-3), 1e6),
         100.0,
         "%",
@@ -501,9 +509,9 @@ def worse(k, r):
         return None
     moment, percent_left = MOMENT[r.peak.moment], 100 * (1 - r.peak.share)
     spare = f"{percent_left:.0f} %" if percent_left >= 0.5 else "less than 1 %"
-    more = " A batch that is a quarter longer does not." if misfits(longer_by(k, 1.25)) else ""
+    more = " Sequences that are a quarter longer do not fit." if misfits(longer_by(k, 1.25)) else ""
     return Said(
-        f"It fits with {spare} to spare while {moment}.{more}",
+        f"It fits, with {spare} to spare while {moment}.{more}",
         fitting(k, r) | {"a quarter more does not": lambda: not more or misfits(longer_by(k, 1.25))},
     )
 
@@ -532,8 +540,8 @@ def fitting(k, r):
 def holds(k, r):
     pool = counted(k.gpus, "GPU")
     return Said(
-        f"It fits on {pool}: tightest for the trainer while {MOMENT[r.peak.moment]}, "
-        f"{100 * r.peak.share:.0f} % of what it may fill." + (f" {r.fewest:,} would hold it." if r.fewest else ""),
+        f"It fits on {pool}. The trainer is fullest while {MOMENT[r.peak.moment]}, with {100 * r.peak.share:.0f} % of "
+        "what it may fill." + (f" {counted(r.fewest, 'GPU')} would be enough." if r.fewest else ""),
         fitting(k, r) | {"no more than there are": lambda: not r.fewest or 1 <= r.fewest <= k.gpus},
     )
 
@@ -572,8 +580,8 @@ def two_jobs(plain, other):
             ticks=dict(tickvals=[0, 1], ticktext=[TWO_RUNS[0], TWO_RUNS[1]]),
         ),
         panel(
-            "Moment by moment",
-            "% of the memory of a GPU",
+            "How full the GPU is, moment by moment",
+            "% of its memory",
             bars(list(range(3)), full(plain), TWO_RUNS[0], 8),
             bars(list(range(3)), full(other), TWO_RUNS[1], 1),
             label(0.75, full(plain)[1] + 12, TWO_RUNS[0], 8, "right"),

@@ -42,11 +42,11 @@ def test_the_first_five_knobs_are_those_that_size_a_job():
 def test_a_newcomer_sizes_the_32_billion_by_its_form():
     form = dict(model="qwen2.5-32b", gpus="128", longest="8192", placement="two pools", reference="none")
     selective = readouts(form | dict(recompute="selective"))
-    assert selective["Fullest, for the trainer"] == "106.7 of 73.6"  # 8.2 + 97.0 + 1.6
+    assert selective["Fullest moment of the trainer"] == "106.7 of 73.6"  # 8.2 + 97.0 + 1.6
     full = readouts(form | dict(recompute="full", p50="3000", p90="8192", p99="16384"))
     # test_envelope.py has this by hand: 8.19 + 7.22 + 1.56 GB, engines of two, 8 192 / 32 completions each
-    assert full["Fullest, for the trainer"] == "17.0 of 73.6"
-    assert full["Run at once in an engine"] == "97 of 256, TP 2"
+    assert full["Fullest moment of the trainer"] == "17.0 of 73.6"
+    assert full["Sequences at once per engine"] == "97 of 256, TP 2"
 
 
 def test_a_newcomer_sizes_a_config_that_no_preset_has():
@@ -214,7 +214,7 @@ def test_the_chips_are_searched_for_the_fewest():
 def test_the_guess_is_answered_by_its_setting():
     r = next(widget.run(widget.GUESS.knobs))
     assert widget.GUESS.answers[widget.GUESS.right] == "more than 4" and r.fewest == 5
-    assert widget.GUESS.told(widget.GUESS.knobs, r).startswith("It takes 5:")
+    assert widget.GUESS.told(widget.GUESS.knobs, r).startswith("It takes 5.")
 
 
 def test_a_job_that_fits_is_exported_as_options():
