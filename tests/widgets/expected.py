@@ -15,9 +15,9 @@ BREAKS = {
         "REINFORCE, rewards + 5": "nobody compares",
     },
     "asynchrony": {
-        "Rate 3, lag 16": "corrections arrive too late",
+        "Rate 3, lag 16": "corrections that arrive too late",
         "Rate 12, lag 8": "one answer takes everything",
-        "None older than 4": "the long ones are dropped",
+        "None older than 4": "long completions are dropped",
     },
     "bottlenecks": {
         "8 weeks, by return": "best one by one, not together",

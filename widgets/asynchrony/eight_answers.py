@@ -10,10 +10,10 @@ from widgets.frame.drawing import piles, scene
 
 WORTH = np.linspace(0, 1, ANSWERS)
 PILES = (
-    piles.Pile("best", f"worth {WORTH[-1]:g}", "followed"),
-    piles.Pile("second best", f"worth {WORTH[-2]:.2f}", "against"),
-    piles.Pile("third best", f"worth {WORTH[-3]:.2f}", "rest"),
-    piles.Pile("five others", f"worth 0 to {WORTH[-4]:.2f}", "rest"),
+    piles.Pile("best", f"reward {WORTH[-1]:g}", "followed"),
+    piles.Pile("second best", f"reward {WORTH[-2]:.2f}", "against"),
+    piles.Pile("third best", f"reward {WORTH[-3]:.2f}", "rest"),
+    piles.Pile("five others", f"reward 0 to {WORTH[-4]:.2f}", "rest"),
 )
 NAMES = tuple(pile.name for pile in PILES)
 

@@ -33,23 +33,23 @@ CHANGE = Change(
     "the late gradient",
     (
         Exercise(
-            "Take the price of KL out of the reward. Make it a term of the loss instead, computed for pi, the present "
+            "Take the KL penalty out of the reward. Make it a term of the loss instead, computed for pi, the present "
             "policy. A lag of 16 shows what that changes.",
             (TWO, THREE),
             delayed_gradient.kl_as_loss,
             (
-                "What is late is whatever is computed from mu. kl_gradient computes the price from pi.",
-                "value is the reward alone, and kl_gradient(pi, beta) is subtracted from what is returned.",
+                "Everything that is computed from mu is late. kl_gradient computes the penalty from pi.",
+                "value is the reward alone, and kl_gradient(pi, beta) is subtracted from the result.",
             ),
             (f"{VALUE}\n{RETURNED}", "    return drawn * (reward - drawn @ reward) - kl_gradient(pi, beta)"),
         ),
         Exercise(
-            "Divide as GRPO does: value less its mean, over the standard deviation of the values among the draws plus "
-            "1e-6. Does it still come to rest?",
+            "Divide as GRPO does: value minus its mean, divided by the standard deviation of the sampled values plus "
+            "1e-6. Does the policy still come to rest?",
             (TWO, THREE),
             in_deviations,
             (
-                "Near the best policy all values are nearly the same: a small deviation makes large steps of them.",
+                "Near the best policy all values are nearly equal, so dividing by a small deviation makes large steps.",
                 "centered = value - drawn @ value; the deviation is np.sqrt(drawn @ centered**2).",
             ),
             (
@@ -69,7 +69,7 @@ def short_of(k, r):
 
 CHALLENGES = (
     Challenge(
-        "With all times, lengths and chips as they are: a step under 33 s, no lag above 4 updates, 94 % of the length.",
+        "With the same times, lengths and chip: a step below 33 s, no lag above 4, and 94 % of the mean length.",
         lambda k, r: bool(
             replace(k, overlap="async", head=2, slots=256, hard_cap="never", in_place=True) == Knobs()
             and not r.misfits
@@ -80,7 +80,7 @@ CHALLENGES = (
         Knobs(hard_cap="4", in_place=False),
     ),
     Challenge(
-        "Rate 6 or more, lag 8 or more, price 0.2 or more: without the ratio, end at most 0.002 below the best score.",
+        "At a rate of 6 or more, lag 8 or more and β 0.2 or more, end within 0.002 of the best without the ratio.",
         lambda k, r: bool(
             not r.misfits
             and k.learning_rate >= 6

@@ -40,7 +40,7 @@ def policy(name, update):
     return [
         scene.scene(
             "What a model answers, a dot for each of a hundred answers",
-            "eight answers, worth 0 to 1; being sure of one has a price",
+            "eight answers with rewards from 0 to 1, and a KL penalty",
             eight_answers.view("b", "where it should come to rest", BEST, role="before", worth=False),
             eight_answers.view(
                 "n",
@@ -84,7 +84,7 @@ OPENING = Figure(
         start=len(AT) - 1,
         ticks={i: str(AT[i]) for i in range(0, len(AT), 4)},
         strip=Strip(
-            "Best answer, of 100",
+            "Best answer, times in 100",
             lambda: [course(LAG[name]).best[: AT[-1] + 1 : 4].tolist() for name in SETTINGS],
             lambda name, update: str(on_best(name, update)),
         ),
@@ -179,7 +179,7 @@ def slots(way, second):
     return [
         scene.scene(
             "Six slots of an engine, and a trainer",
-            "a number: the weights it was begun with; [work] one batch, and its update; hatched: waits",
+            "number: the weights it was started with; [work] one batch and its update; hatched: waiting",
             lanes.board(
                 "s",
                 how_old(way, second),
@@ -209,11 +209,11 @@ def how_old(way, second):
     run = small(way)
     lag = run.lag[run.settled]
     if lag.max() == 0:
-        return f"A step takes {run.step_seconds:.0f} s, and nothing is old: each side waits for the other."
+        return f"A step takes {run.step_seconds:.0f} s, and nothing is old, because each side waits for the other."
     mean = f"{lag.mean():.1f}"
     if lag.max() == lag.min():
         return f"A step takes {run.step_seconds:.0f} s, and every completion has a lag of one update."
-    return f"A step takes {run.step_seconds:.0f} s; the mean lag is {mean} updates, the largest {lag.max()}."
+    return f"A step takes {run.step_seconds:.0f} s. The mean lag is {mean} updates, and the largest is {lag.max()}."
 
 
 # ── a push that comes late ──
@@ -292,11 +292,11 @@ def steers(age, update):
     lag = AGES[age]
     now, way = 100 * course(lag).best[update], "up" if push(lag, update) > 0 else "down"
     if update and abs(now - 100 * BEST[-1]) < 1 and abs(push(lag, update)) < 0.01:
-        return f"At update {update} the best answer has {now:.0f} of 100, as it should, and nothing pushes it any more."
+        return f"At update {update} the best answer has {now:.0f} of 100, as it should, and nothing pushes it."
     old = 100 * course(lag).best[max(update - lag, 0)]
     if lag == 0:
         return f"The best answer has {now:.0f} of 100, and the update pushes it {way}."
-    return f"The answers it learns from have {old:.0f} best ones of 100, it would give {now:.0f}: it is pushed {way}."
+    return f"The policy learns from {old:.0f} best answers in 100, but would now give {now:.0f}. It is pushed {way}."
 
 
 # ── late steering ──
@@ -310,7 +310,7 @@ def distance(delay):
     return [
         by_update(
             "A distance, steered towards 0",
-            f"each step: −{STEP:.2f} of an older distance; [s8] no lag",
+            f"each update removes {STEP:.2f} of an older distance; [s8] no lag",
             line(x, delayed_gradient.steering(0, STEP, STEERED), "no lag", 8, "other"),
             line(x, np.clip(delayed_gradient.steering(delay, STEP, STEERED), -9, 9), f"lag {delay}", 1),
             updates=STEERED,
@@ -322,7 +322,7 @@ def distance(delay):
 def rests(delay):
     limit = delayed_gradient.step_limit(delay)
     return (
-        f"Lag {delay}: steps below {limit:.3f} come to rest, and this one of {STEP:.3f} "
+        f"At a lag of {delay}, steps below {limit:.3f} come to rest. This step of {STEP:.3f} "
         f"{'does' if limit > STEP else 'never does'}."
     )
 
@@ -345,8 +345,8 @@ def old_samples(spread):
     ticks = dict(tickvals=[])
     return [
         panel(
-            "64 samples",
-            "full tone: four times the mean, or more",
+            "Weights of 64 samples",
+            "full tone: at least four times the mean",
             heat(square, square, np.minimum(weights(spread), 4), low=0, high=4),
             x_range=(-0.5, SIDE - 0.5),
             y_range=(-0.5, SIDE - 0.5),
@@ -354,7 +354,7 @@ def old_samples(spread):
             bare=True,
         ),
         panel(
-            "How many are left",
+            "How many samples are left",
             "effective share of many such samples",
             line(np.array(SPREADS), [delayed_gradient.effective_share(s) for s in SPREADS], "share", 1),
             dots([spread], [delayed_gradient.effective_share(spread)], "here", 1),
@@ -367,7 +367,7 @@ def old_samples(spread):
 
 def effective(spread):
     share = delayed_gradient.effective_share(spread)
-    return f"Spread {spread:.1f} nats, a KL of {spread**2 / 2:.2f}: {100 * share:.0f} % of the batch is left."
+    return f"At a spread of {spread:.1f} nats, a KL of {spread**2 / 2:.2f}, {100 * share:.0f} % of the batch is left."
 
 
 # ── what changes ──
@@ -386,7 +386,7 @@ def block(rate):
     return [
         panel(
             f"{ROWS * ACROSS} weights of an engine's copy",
-            "full tone: other bits after a step of Adam",
+            "full tone: different bits after a step of Adam",
             heat(list(range(ACROSS)), list(range(ROWS)), moved(rate).astype(float), low=0, high=1),
             x_range=(-0.5, ACROSS - 0.5),
             y_range=(-0.5, ROWS - 0.5),
@@ -397,8 +397,8 @@ def block(rate):
 
 def lit(rate):
     return (
-        f"{int(moved(rate).sum())} of these {ROWS * ACROSS} change; of many such weights "
-        f"{100 * weight_delta.changed_share(rate, SPREAD):.2g} %."
+        f"{int(moved(rate).sum())} of these {ROWS * ACROSS} weights change. Of many such weights, "
+        f"{100 * weight_delta.changed_share(rate, SPREAD):.2g} % do."
     )
 
 
@@ -407,7 +407,7 @@ FIGURES = {
     "slots": Figure(
         slots,
         pipeline.in_slots,
-        Handle("The two run", WAYS, start=3, words=WAYS),
+        Handle("What overlaps", WAYS, start=3, words=WAYS),
         how_old,
         Time(
             "Time",
@@ -430,7 +430,7 @@ FIGURES = {
             start=10,
             ticks={i: str(LATE[i]) for i in range(0, len(LATE), 4)},
             strip=Strip(
-                "Best answer, of 100",
+                "Best answer, times in 100",
                 lambda: [[float(course(lag).best[update]) for update in LATE] for lag in AGES.values()],
                 lambda age, update: f"{100 * course(AGES[age]).best[update]:.0f}",
             ),

@@ -22,7 +22,7 @@ from widgets.frame.drawing import piles, scene
 from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "How old completions are when they are trained on, and what that does to the training"
+TITLE = "How old completions are when they are trained on, and how that affects training"
 
 UPDATES = 40  # of the pipeline
 LAST = 200  # updates of the policy over which its score is taken
@@ -45,17 +45,17 @@ OLDEST = 20  # lags beyond share the last bar
 class Own:
     overlap: str = choice("What overlaps", "async", OVERLAPS)
     head: int = ladder("Head start, batches", 2, [*range(9), 10, 12, 16, 24, 32])
-    train: float = ladder("Training", 30.0, SECONDS, symbol="t_T", unit="s")
+    train: float = ladder("Training time per batch", 30.0, SECONDS, symbol="t_T", unit="s")
     learning_rate: float = ladder("Learning rate", 3.0, RATES)
     delay: str = choice("Lag of the policy", AS_IT_IS, [AS_IT_IS, *map(str, range(33))], symbol="Δ")
     sync: float = ladder("Weights arrive in", 2.0, ARRIVING, symbol="t_S", unit="s")
-    in_place: bool = toggle("Generation pauses for them", True)
-    hard_cap: str = choice("Dropped beyond a lag of", "never", ["never", "1", "2", "3", "4", "6", "8", "16", "32"])
+    in_place: bool = toggle("Generation pauses for weights", True)
+    hard_cap: str = choice("Largest lag before dropping", "never", ["never", "1", "2", "3", "4", "6", "8", "16", "32"])
     correction: str = choice("Correction for old samples", "none", list(delayed_gradient.CORRECTIONS))
-    draws: str = choice("Draws of an update", "exact", ["exact", "16", "64", "256"])
+    draws: str = choice("Answers sampled per update", "exact", ["exact", "16", "64", "256"])
     beta: float = ladder("Price of a nat of KL", 0.2, [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], symbol="β")
     slots: int = ladder("Sequences at once", 256, [32, 64, 128, 256, 512])
-    completions: int = ladder("Completions in a batch", 128, [16, 32, 64, 128], symbol="B")
+    completions: int = ladder("Completions per batch", 128, [16, 32, 64, 128], symbol="B")
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     p50: int = ladder("Median completion", 1500, LENGTHS, unit="tokens")
@@ -87,13 +87,13 @@ PRESETS = {
     "None older than 4": Knobs(head=4, hard_cap="4"),
 }
 GUESS = Guess(
-    "At a learning rate of 3 the policy comes to rest with a lag of up to 6 updates. Up to which lag at half the rate?",
+    "At a learning rate of 3, the policy comes to rest up to a lag of 6. Up to which lag does it at half the rate?",
     ("6", "8", "14"),
     Knobs(learning_rate=1.5, delay="14"),
     2,
     lambda k, r: (
-        f"Up to {wall(k)}: it settles at {final(r):.3f}, and the best is {best(k):.3f}. What is bounded is rate times "
-        "lag."
+        f"Up to {wall(k)}, because the product of rate and lag is limited. It settles at {final(r):.3f}, the best is "
+        f"{best(k):.3f}."
     ),
 )
 
@@ -190,8 +190,8 @@ def misfits(k):
     if too_large:
         return too_large
     if k.overlap == "async" and k.hard_cap != "never" and generated(only(k, PIPELINE)) is None:
-        what = f"nearly all that is written is older than {k.hard_cap} when it is done, and thrown away"
-        return [Misfit(what, 2, 1, "A larger limit of age, or none.", "input")]
+        what = f"nearly all completions are older than {k.hard_cap} when they are done, and thrown away"
+        return [Misfit(what, 2, 1, "Use a larger limit of age, or none.", "input")]
     return []
 
 
@@ -248,7 +248,7 @@ def figure(k, r):
     return [answers(k, r), score(k, r), ages(k, r), board(k, r), walls(k, r)]
 
 
-ANSWERED = "A hundred answers of the policy, at its worst"
+ANSWERED = "A hundred answers of the policy at its worst update"
 
 
 def answers(k, r):
@@ -290,7 +290,7 @@ def score(k, r):
     least = best(k) - LOST
     return panel(
         "Score while training",
-        f"reward less price of KL; lag {r.delay}; [s8] lag 0",
+        f"reward minus KL penalty; lag {r.delay}; [s8] lag 0",
         line(x, r.fresh.score[every], "lag 0", 8, "reference"),
         line(x, r.course.score[every], f"lag {r.delay}", 1),
         line([0, delayed_gradient.UPDATES], [best(k)] * 2, "best there is", 2, "exact"),
@@ -311,7 +311,7 @@ def ages(k, r):
     if k.overlap == "async":
         marks.append(line([k.head] * 2, [0, 100], "head start", 8, "reference"))
     return panel(
-        "Lag when trained on",
+        "Lag of completions when trained on",
         "% of completions; [s8] head start",
         *marks,
         dots([mean], [2.0], "mean", 2),
@@ -328,7 +328,7 @@ def board(k, r):
     slots, training = pipeline.board(r.run, LANES, COLUMNS, SHOWN)
     versions = np.array([*slots, *np.full((GAP, COLUMNS), np.nan), training])
     return panel(
-        "Who works on what",
+        "Who works with which weights",
         f"a fuller tone is newer; {engine_size(k)} × {machine_knobs.accelerator(k).name}",
         heat(list(range(COLUMNS)), list(range(len(versions))), np.clip(versions, -8, SHOWN), low=-8, high=SHOWN),
         label(-0.5, LANES - 0.3, f"{LANES} slots: the version that began it"),
@@ -347,8 +347,8 @@ def walls(k, r):
     marks += [dots([r.delay], [size], "here", 1, "here"), label(1, 0.014, "comes to rest", 2)]
     marks.append(label(30, 0.5, "swings", 2, "right"))
     return panel(
-        "Where it comes to rest",
-        "step size; ring: here" + ("" if k.correction == "none" else "; line: without correction"),
+        "Largest step that comes to rest",
+        "by lag; ring: here" + ("" if k.correction == "none" else "; line: without correction"),
         *marks,
         x="lag Δ, updates",
         x_range=[0, 32],
@@ -364,14 +364,14 @@ SOURCES = {"sync": pipeline.one_after_the_other, "one-off": pipeline.one_batch_a
 def readouts(k, r):
     source = SOURCES[k.overlap]
     rows = [
-        ("Step", "s", source),
-        ("Lag: mean, oldest", "updates", source),
-        ("Rests up to a lag of", "updates", delayed_gradient.freshness_wall),
-        ("Score, last 200 updates", "", delayed_gradient.course),
-        ("Mean length trained on, of all", "%", source),
+        ("Duration of a step", "s", source),
+        ("Lag, mean and largest", "updates", source),
+        ("Largest lag that settles", "updates", delayed_gradient.freshness_wall),
+        ("Mean score, last 200 updates", "", delayed_gradient.course),
+        ("Length trained on, relative", "%", source),
     ]
     if r.misfits:
-        return impossible_job.dashes({name: source for name, _, source in rows}, "Step")
+        return impossible_job.dashes({name: source for name, _, source in rows}, "Duration of a step")
     run, broken_by = r.run, cause(k, r)
     values = [
         run.step_seconds,
@@ -385,9 +385,9 @@ def readouts(k, r):
     return [Readout(name, v, unit, source, state) for (name, unit, source), v, state in zip(rows, values, states)]
 
 
-SWINGS, STUCK, SHORT = "corrections arrive too late", "one answer takes everything", "the long ones are dropped"
+SWINGS, STUCK, SHORT = "corrections that arrive too late", "one answer takes everything", "long completions are dropped"
 SLOW, LARGE, SMALL, MIXED = (
-    "what is drawn is too noisy",
+    "too few sampled answers",
     "each step is too large",
     "each step is too small",
     "more than one thing at once",
@@ -437,7 +437,7 @@ def watched(k, r):
         return impossible_job.needed(r.misfits)
     if cause(k, r) == SHORT:
         rule = "length.mean() / finished.mean() < 0.85"
-        return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", below=True, expression=rule)
+        return Gauge("Length trained on, % of all", 100 * fair(r), 100 * FAIR, "%", below=True, expression=rule)
     rule = f"best - score[-{LAST}:].mean() > {LOST}"
     return Gauge("Score below the best", max(round(missing(k, r), 4), 0.0), LOST, expression=rule)
 
@@ -446,7 +446,9 @@ def seen_at(k, r, cause):
     if r.misfits:
         return impossible_job.unfit_at(k, r.misfits)
     if cause == SHORT:
-        return At("Lag when trained on", min(int(k.hard_cap), OLDEST), 0, "all that is older is dropped")
+        return At(
+            "Lag of completions when trained on", min(int(k.hard_cap), OLDEST), 0, "older completions are dropped"
+        )
     return At(ANSWERED, None, None, f"{missing(k, r):.2f} below the best")
 
 
@@ -459,8 +461,8 @@ def broken(k, r):
     if broken_by == SHORT:
         mean, of_all = kept(r)
         why = (
-            f"{len(r.run.dropped):,} completions came too late and were dropped, the long ones: the mean length "
-            f"trained on is {mean:,.0f}, not {of_all:,.0f}."
+            f"The mean length trained on is {mean:,.0f} tokens, not {of_all:,.0f}, because {len(r.run.dropped):,} "
+            "completions, on average longer ones, were dropped."
         )
         claims = {
             "dropped ones are longer": lambda: np.mean(r.run.dropped) > r.run.length.mean(),
@@ -469,14 +471,14 @@ def broken(k, r):
         }
         return Break(Said(why, claims), recovered(k, r, dict(hard_cap="never")), SHORT)
     words = {
-        STUCK: f"Each update overshoots before the next is seen: one answer has probability {r.course.surest[-1]:.3f}",
-        SWINGS: f"The policy is corrected for what it was {counted(r.delay, 'update')} ago, and over-steers",
-        SLOW: "So few draws carry more noise than the step can bear",
-        LARGE: f"At a rate of {k.learning_rate:g} each step is too large",
-        SMALL: f"At a rate of {k.learning_rate:g} each step is too small for {delayed_gradient.UPDATES} updates",
-        MIXED: "Undoing one thing alone does not mend it",
+        STUCK: f"One answer has probability {r.course.surest[-1]:.3f}, because it overshoots before it sees a result",
+        SWINGS: f"The policy is corrected for its state {counted(r.delay, 'update')} ago, so it overshoots",
+        SLOW: "So few sampled answers are too noisy for steps of this size",
+        LARGE: f"At a learning rate of {k.learning_rate:g}, each step is too large",
+        SMALL: f"At a learning rate of {k.learning_rate:g}, {delayed_gradient.UPDATES} updates are too few",
+        MIXED: "No single change repairs this",
     }
-    why = f"{words[broken_by]}. Score {final(r):.3f}, best {best(k):.3f}."
+    why = f"The score is {final(r):.3f} on average, {best(k):.3f} at best. {words[broken_by]}."
     return Break(Said(why, scoring(k, r) | blamed(k, r, broken_by)), recovered(k, r), broken_by)
 
 
@@ -547,12 +549,16 @@ def misses(k):
 
 def worse(k, r):
     if missing(k, r) > NOTED:
-        amount = f"the score is {final(r):.3f} on average, {best(k):.3f} at best."
+        amount = f"The score is {final(r):.3f} on average, {best(k):.3f} at best."
         if k.correction == "none" and k.draws == "exact" and r.delay > wall(k) and not resting(r):
-            lead = f"Beyond a lag of {wall(k)}" if wall(k) >= 0 else "At no lag"
-            ends = "this rate does not come to rest" if wall(k) >= 0 else "does this rate come to rest"
+            lead = f"Beyond a lag of {wall(k)}," if wall(k) >= 0 else "At no lag"
+            ends = (
+                "the policy does not come to rest at this rate"
+                if wall(k) >= 0
+                else "does the policy come to rest at this rate"
+            )
             return Said(
-                f"{lead} {ends}: {amount}",
+                f"{lead} {ends}. {amount}",
                 scoring(k, r)
                 | {
                     "it does not rest": lambda: not resting(r),
@@ -568,8 +574,8 @@ def worse(k, r):
         )
     if k.overlap == "async" and spare(k, r) > 1 and k.head and quick(k, r):
         return Said(
-            f"When the trainer has taken a batch, {spare(k, r):.1f} more lie ready and only grow older: a smaller head "
-            "start is as fast.",
+            f"When the trainer has taken a batch, {spare(k, r):.1f} more lie ready and only grow older. A smaller "
+            "head start is as fast.",
             {"so many lie ready": lambda: spare(k, r) > 1, "a smaller head start is as fast": lambda: quick(k, r)},
         )
     return None

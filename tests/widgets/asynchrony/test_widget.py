@@ -32,17 +32,17 @@ def readings(k):
 
 def test_the_step_of_each_arrangement():
     # seconds from an independent script: tests/sim/cluster/test_pipeline.py
-    seconds = [readings(Knobs(overlap=overlap))["Step"] for overlap in ("sync", "one-off", "async")]
+    seconds = [readings(Knobs(overlap=overlap))["Duration of a step"] for overlap in ("sync", "one-off", "async")]
     assert seconds == pytest.approx([102.9, 73.7, 30.4], rel=0.01)
 
 
 def test_only_the_stream_has_completions_of_several_ages():
-    ages = {overlap: readings(Knobs(overlap=overlap))["Lag: mean, oldest"] for overlap in asynchrony.OVERLAPS}
+    ages = {overlap: readings(Knobs(overlap=overlap))["Lag, mean and largest"] for overlap in asynchrony.OVERLAPS}
     assert ages == {"sync": "0.0, 0", "one-off": "1.0, 1", "async": "2.0, 5"}
 
 
 def test_the_bars_are_all_completions_of_the_settled_half():
-    (bars, head, _) = panels(Knobs(head=4))["Lag when trained on"]["data"]
+    (bars, head, _) = panels(Knobs(head=4))["Lag of completions when trained on"]["data"]
     assert sum(bars["y"]) == pytest.approx(100) and head["x"] == [4, 4]
     mean = sum(lag * share for lag, share in zip(bars["x"], bars["y"])) / 100
     assert mean == pytest.approx(4.0, abs=0.05)
@@ -73,8 +73,8 @@ def test_no_more_sequences_run_than_the_cache_holds():
 def test_weights_that_arrive_slowly_cost_a_step_in_place_and_age_in_a_second_buffer():
     slow = Knobs(train=20.0, head=8, sync=30.0)
     buffered = replace(slow, in_place=False)
-    assert readings(slow)["Step"] == pytest.approx(49.7, rel=0.01)
-    assert readings(buffered)["Step"] < 23
+    assert readings(slow)["Duration of a step"] == pytest.approx(49.7, rel=0.01)
+    assert readings(buffered)["Duration of a step"] < 23
 
 
 def test_knobs_of_the_policy_leave_the_pipeline_alone():
@@ -110,7 +110,7 @@ def test_a_pipeline_can_break_the_policy_by_itself():
 def test_corrected_data_has_no_largest_stable_lag():
     k = Knobs(delay="16", correction="KL as a loss, and ratio")
     assert breaks(k) is None and asynchrony.worse(k, result(k)) is None
-    assert readings(k)["Rests up to a lag of"] == "not computed"
+    assert readings(k)["Largest lag that settles"] == "not computed"
 
 
 def test_dropping_old_completions_drops_the_long_ones():
@@ -128,7 +128,7 @@ def test_dropping_old_completions_drops_the_long_ones():
 
 
 def test_the_trainer_s_row_counts_up_and_the_slots_lie_behind_it():
-    (drawn,) = panels(Knobs(head=4))["Who works on what"]["data"]
+    (drawn,) = panels(Knobs(head=4))["Who works with which weights"]["data"]
     versions = np.array(drawn["z"])
     trainer, slots = versions[-1], versions[: asynchrony.LANES]
     assert (np.diff(trainer[~np.isnan(trainer)]) >= 0).all()
@@ -167,7 +167,7 @@ def test_where_nearly_all_is_thrown_away_the_job_does_not_fit_and_a_way_back_is_
     k = replace(k, p50=128, p90=128, p99=128, accelerator="h20", model="glm-4.5-air", overhead=0.0, flops=1.0)
     *_, r = asynchrony.run(k)
     assert [m.what for m in r.misfits] == [
-        "nearly all that is written is older than 1 when it is done, and thrown away"
+        "nearly all completions are older than 1 when they are done, and thrown away"
     ]
     fix = asynchrony.broken(k, r).fix
     assert fix and not asynchrony.misfits(replace(k, **fix))
