@@ -74,8 +74,8 @@ BREAKS = {
         "24 prompts at a time": "the cache does not fit",
     },
     "kl_estimators": {
-        "k1 as a loss": "every token is pulled alike",
-        "k3 in the reward": "fallen tokens are pushed further down",
+        "k1 as a loss": "the same pull on every token",
+        "k3 in the reward": "a push down on fallen tokens",
         "Old samples": "samples of an older policy",
     },
     "kv_cache": {

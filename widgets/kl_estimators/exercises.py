@@ -14,14 +14,14 @@ CHANGE = Change(
     "two estimators of the KL",
     (
         Exercise(
-            "Let k1, charged in the reward, pull as −∇KL(π_ref‖π) does, the forward KL. It must be 0 where the two "
-            "models agree on a token.",
+            "Make k1 in the reward pull like −∇KL(π_ref‖π), the forward KL. It must be 0 where the two models agree on "
+            "a token.",
             ((POLICY, REF), (np.log([0.5, 0.25]), np.log([0.5, 0.75]))),
             kl.k3_slope,
             (
-                "In the reward a charge is itself the weight of ∇log π. Which loss descends the forward KL, and with "
-                "what weight?",
-                "It is the slope of k3 as a loss: 1 less the reference's probability over the policy's.",
+                "In the reward, the charge itself is the weight of ∇log π. Which loss descends the forward KL, and "
+                "with what weight?",
+                "It is the slope of k3 as a loss: 1 minus the reference's probability divided by the policy's.",
             ),
             ("    return logp - ref_logp", "    return 1 - np.exp(ref_logp - logp)"),
         ),
@@ -31,8 +31,8 @@ CHANGE = Change(
             ((POLICY, np.log([0.5, 0.3, 0.000001])), FAR),
             lambda logp, ref_logp: kl.clamped_k3(logp, ref_logp)[0],
             (
-                "Two clips, one before the exponential and one after it; below, the estimate needs none.",
-                "np.clip(r, -20, 20) where r is made, np.minimum(…, 10) around what is returned.",
+                "You need two clips, one before the exponential and one after it. The estimate needs no lower limit.",
+                "Use np.clip(r, -20, 20) where r is computed and np.minimum(…, 10) around the returned value.",
             ),
             (
                 "    r = logp - ref_logp\n    return np.expm1(-r) + r",
@@ -52,7 +52,7 @@ CHALLENGES = (
         Knobs(gap=0.5, beta=0.6),
     ),
     Challenge(
-        "With k3 as a loss, 64 samples a batch or more and age 0, leave 11 to 13 % to the two unpaid tokens.",
+        "With k3 as a loss, at least 64 samples per batch and age 0, leave 11 to 13 % to the two unpaid tokens.",
         lambda k, r: bool(
             (k.estimator, k.placement) == ("k3", "loss") and k.samples >= 64 and k.gap == 0 and 0.11 <= left(r) <= 0.13
         ),

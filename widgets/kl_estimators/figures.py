@@ -25,7 +25,7 @@ def fallen(how):
     (other,) = set(CHARGED) - {how}
     return [
         panel(
-            "How hard the charge pushes a token",
+            "Push of the penalty on a token",
             "above 0: pushed down; below 0: raised",
             region(-2.2, 0.0),
             line(ELL, CHARGED[other](ELL, 0.0), other, 8, "other"),
@@ -33,8 +33,8 @@ def fallen(how):
             line(ELL, CHARGED[how](ELL, 0.0), how, 1),
             dots([FELL], [CHARGED[how](FELL, 0.0)], "token 1", 1),
             label(FELL + 0.1, float(CHARGED[how](FELL, 0.0)), "token 1", 1, below=how == SIDE),
-            label(-2.1, 0.2 if how == SIDE else -2.3, "has become rarer", 8),
-            label(2.1, -2.3, "has become likelier", 8, "right"),
+            label(-2.1, 0.2 if how == SIDE else -2.3, "now less likely", 8),
+            label(2.1, -2.3, "now more likely", 8, "right"),
             **AXIS,
             y_range=(-2.5, 2.7),
         )
@@ -44,7 +44,7 @@ def fallen(how):
 def charged(how):
     push = float(CHARGED[how](FELL, 0.0))
     effect = "it is raised again" if push < 0 else "it is pushed down again"
-    return f"Token 1 fell from {REF[0]} to {POLICY[0]}: it is charged {decimal(push)}, so {effect}."
+    return f"Token 1 fell from {REF[0]} to {POLICY[0]}. It is charged {decimal(push)}, so {effect}."
 
 
 # ── what one token says ──
@@ -56,7 +56,7 @@ def token(ratio):
     at = float(np.log(ratio))
     return [
         panel(
-            "What one token says",
+            "Estimates from one token",
             "nats",
             *(line(ELL, value(ELL, 0.0), name, i) for i, (name, value) in enumerate(kl.VALUE.items(), 1)),
             *(dots([at], [value(at, 0.0)], name, i) for i, (name, value) in enumerate(kl.VALUE.items(), 1)),
@@ -72,7 +72,7 @@ def token(ratio):
 
 def says(ratio):
     values = ", ".join(f"{name} {decimal(float(value(np.log(ratio), 0.0)))}" for name, value in kl.VALUE.items())
-    return f"{'As' if ratio == 1 else f'{ratio:.3g} times as'} likely as under the reference: {values}."
+    return f"For a token {'as' if ratio == 1 else f'{ratio:.3g} times as'} likely as under the reference: {values}."
 
 
 # ── how hard it is pushed ──
@@ -90,10 +90,10 @@ def weights(place):
     return [
         panel(
             "Weight of a sampled token",
-            "above 0: pushed down; below 0: raised; dots: asked for",
+            "above 0: pushed down; below 0: raised; dots: wanted",
             line([-2.2, 2.2], [0, 0], "no push", 8, "reference"),
             *(line(ELL, weight, name, i) for i, (name, weight) in enumerate(by_estimator.items(), 1)),
-            dots(wanted, wanted, "asked for", 8),
+            dots(wanted, wanted, "wanted", 8),
             *(label(x, y, name, i, below=below) for i, (name, (x, y, below)) in enumerate(AT[place].items(), 1)),
             **AXIS,
             y_range=(-4.6, 6.2),
@@ -103,7 +103,8 @@ def weights(place):
 
 def weighed(place):
     (right,) = (n for n in kl.VALUE if np.allclose(kl.gradient_weight(ELL, 0.0, ELL, n, PLACES[place]), ELL))
-    return f"{place[0].upper()}{place[1:]}, one of the three is the weight that was asked for: {right}."
+    where = "As a loss times the ratio" if "ratio" in place else f"{place[0].upper()}{place[1:]}"
+    return f"{where}, one of the three estimators has the weight that we want: {right}."
 
 
 # ── one log ──
@@ -123,8 +124,8 @@ def log(n):
     exact = kl.divergence(POLICY, REF)
     return [
         panel(
-            "A log of sampled tokens",
-            "mean of each estimator, nats",
+            "Mean of each estimator",
+            "over the sampled tokens, nats",
             line(names, [exact] * 3, "exact", 8, "reference"),
             bars(names, means, "mean", 1),
             *(label(name, -0.46, decimal(mean), 0, "center") for name, mean in zip(names, means)),
@@ -137,15 +138,15 @@ def log(n):
 def averaged(n):
     spread = np.sqrt(kl.k_moments(POLICY, REF, POLICY).variance / n)
     errors = ", ".join(f"{name} {sd:.2g}" for name, sd in zip(kl.VALUE, spread))
-    return f"Scatter of the mean of {counted(n, 'token')} (standard error), in nats: {errors}."
+    return f"Standard error of the mean of {counted(n, 'token')}, in nats: {errors}."
 
 
 FIGURES = {
-    "fallen": Figure(fallen, kl.k2, Handle("It is charged", (SIDE, FAR), start=1, words=(SIDE, FAR)), charged),
+    "fallen": Figure(fallen, kl.k2, Handle("Charge", (SIDE, FAR), start=1, words=(SIDE, FAR)), charged),
     "token": Figure(
         token,
         kl.k3,
-        Handle("As likely as before", RATIOS, start=1, words=tuple(f"× {ratio:.3g}" for ratio in RATIOS)),
+        Handle("Policy over reference", RATIOS, start=1, words=tuple(f"× {ratio:.3g}" for ratio in RATIOS)),
         says,
     ),
     "log": Figure(
@@ -155,6 +156,6 @@ FIGURES = {
         averaged,
     ),
     "weights": Figure(
-        weights, kl.gradient_weight, Handle("It goes", tuple(PLACES), start=0, words=tuple(PLACES)), weighed
+        weights, kl.gradient_weight, Handle("Place", tuple(PLACES), start=0, words=tuple(PLACES)), weighed
     ),
 }

@@ -14,7 +14,7 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
+TITLE = "Three estimators of the KL, as numbers to log and as penalties to train on"
 COST = "5 runs of 80 updates"
 
 PAIRS = dict(
@@ -35,12 +35,12 @@ PROVEN = dict(k1="reward", k2="loss", k3="loss × ratio")  # the placement that 
 @dataclass(frozen=True)
 class Knobs:
     estimator: str = choice("Estimator", "k1", ["k1", "k2", "k3"])
-    placement: str = choice("Where it goes", "reward", list(kl.PLACEMENTS))
+    placement: str = choice("Place of the penalty", "reward", list(kl.PLACEMENTS))
     beta: float = slider("KL coefficient", 0.3, low=0.05, high=2.0, step=0.05, symbol="β")
     pair: str = choice("Policy and reference", "drifted", [*PAIRS, "Gaussian"])
     mu: float = slider("Distance from the reference", 1.0, low=0.1, high=3.0, step=0.1, symbol="d")
-    samples: int = ladder("Samples a batch", 64, [1, 4, 16, 64, 256, 1024, 4096], symbol="n")
-    gap: float = slider("Age of the samples (1: drawn from the reference)", 0.0, low=0.0, high=1.0, step=0.1)
+    samples: int = ladder("Samples per batch", 64, [1, 4, 16, 64, 256, 1024, 4096], symbol="n")
+    gap: float = slider("Age of the samples", 0.0, low=0.0, high=1.0, step=0.1)
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -214,7 +214,7 @@ def token_tab(k):
     r = np.linspace(-3, 3, 41)
     values = [value(r, 0.0) for value in kl.VALUE.values()]
     yield panel(
-        "What one token logs",
+        "Estimate from one token",
         "nats",
         *(line(r, v, name=name, series=i) for i, (name, v) in enumerate(zip(kl.VALUE, values), 1)),
         label(-2.9, -1.9, "k1", 1),
@@ -228,8 +228,8 @@ def token_tab(k):
     old = (1 - k.gap) * r
     weight = kl.gradient_weight(r, 0.0, old, k.estimator, k.placement)
     yield panel(
-        "How hard it pushes that token",
-        "weight on ∇log π; positive lowers the token",
+        "Push on that token",
+        "weight on ∇log π; positive pushes it down",
         line(r, weight, name=setting_words(k)),
         label(-2.9, 5.2, setting_words(k), 1),
         line(r, r, name="ℓ", series=2, role="exact"),
@@ -246,7 +246,7 @@ def log_tab(k, r):
     chosen = list(kl.VALUE).index(k.estimator)
     middle, spread = r.moments.mean[chosen] / r.kl, np.sqrt(r.moments.variance[chosen] / PLACES) / r.kl
     yield panel(
-        "Running mean of a log of samples",
+        "Running mean of the logged estimates",
         "as a multiple of the exact KL, one stream; band: ± 1 standard deviation",
         *(line(PLACES, mean / r.kl, name=name, series=i) for i, (name, mean) in enumerate(zip(kl.VALUE, r.stream), 1)),
         band(PLACES.tolist(), (middle - spread).tolist(), (middle + spread).tolist(), series=chosen + 1),
@@ -285,9 +285,9 @@ def readouts(k, r):
     return [
         Readout("KL at the end of training", far, "nats", kl.train, "violated" if broken(k, r) else ""),
         Readout("KL of the best policy at this β", r.best, "nats", kl.reverse_kl_optimum),
-        Readout("Cosine with −∇KL(π‖ref)", told(r.cosine), source=kl.cosine),
-        Readout("Bias of the estimator as a log", 0.0 if abs(bias) < 1e-12 else bias, "nats", kl.k_moments),
-        Readout("Left of unpaid tokens", 100 * left(r), "%", kl.train),
+        Readout("Cosine of pull and −∇KL(π‖ref)", told(r.cosine), source=kl.cosine),
+        Readout("Bias of the logged estimate", 0.0 if abs(bias) < 1e-12 else bias, "nats", kl.k_moments),
+        Readout("Share of unpaid tokens at the end", 100 * left(r), "%", kl.train),
     ]
 
 
@@ -299,7 +299,7 @@ def told(cosine):
 def watched(k, r):
     beyond = ended(r)[0] - r.best
     return Gauge(
-        "KL beyond the best policy's",
+        "KL beyond that of the best policy",
         0.0 if abs(beyond) < 1e-3 else beyond,
         MARGIN,
         "nats",
@@ -315,17 +315,17 @@ def broken(k, r):
     far, free = ended(r)
     if far - r.best <= MARGIN:
         return None
-    ends = f"KL ends at {far:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
+    ends = f"The KL ends at {far:.2f} nats (best policy: {r.best:.2f}, no penalty: {free:.2f})."
     blamed = cause(k)
-    return Break(Said(f"{why(k, blamed)}: {ends}", claims(k, r, blamed)), fix(k), CAUSES[blamed])
+    return Break(Said(f"{ends} {why(k, blamed)}.", claims(k, r, blamed)), fix(k), CAUSES[blamed])
 
 
 PLACE, ALIKE, AGE, NOISE, SEVERAL = "place", "alike", "age", "noise", "several"
 CAUSES = {
-    ALIKE: "every token is pulled alike",
-    PLACE: "fallen tokens are pushed further down",
+    ALIKE: "the same pull on every token",
+    PLACE: "a push down on fallen tokens",
     AGE: "samples of an older policy",
-    NOISE: "noise outweighs the pull",
+    NOISE: "noise that outweighs the pull",
     SEVERAL: "several faults at once",
 }
 
@@ -387,23 +387,28 @@ def misplaced(k):
 def why(k, blamed):
     if blamed == ALIKE:
         if k.gap == 0:
-            return "As a loss k1 has an expected gradient of zero, so the penalty pulls nowhere"
-        return "As a loss k1 pulls every token alike, whatever the reference says"
+            return "As a loss, k1 has an expected gradient of zero, so the penalty pulls nowhere"
+        return "As a loss, k1 pulls every token alike, whatever the reference says"
     if blamed == SEVERAL:
-        aged = ", all of an older policy" if k.gap > 0 else ""
-        return f"{setting_words(k)}, {sampled(k)}{aged}"
+        aged = ", all from an older policy" if k.gap > 0 else ""
+        return f"The penalty is {in_words(k)}, with {sampled(k)}{aged}"
     return {
-        PLACE: f"The penalty, {setting_words(k)}, pushes down tokens that have fallen"
+        PLACE: f"With {in_words(k)}, the penalty pushes down tokens that have fallen"
         + " by over 2 nats" * (k.placement != "reward"),
-        AGE: f"The charge is an older policy's, and {setting_words(k)} keeps it"
+        AGE: f"With {in_words(k)}, the charge is that of an older policy"
         if k.placement == "reward"
-        else f"The samples are an older policy's, and {setting_words(k)} does not correct for it",
+        else f"The samples come from an older policy, and {in_words(k)} does not correct for it",
         NOISE: f"With {sampled(k)}, noise outweighs the pull of the penalty",
     }[blamed]
 
 
+def in_words(k):
+    places = {"reward": "in the reward", "loss": "as a loss", "loss × ratio": "times the ratio"}
+    return f"{k.estimator} {places.get(k.placement, f'as {k.placement}')}"
+
+
 def sampled(k):
-    return f"{counted(k.samples, 'sample')} an update"
+    return f"{counted(k.samples, 'sample')} per update"
 
 
 def fix(k):
@@ -423,8 +428,8 @@ def worse(k, r):
     if far - r.best >= -MARGIN:
         return None
     return Said(
-        f"Another optimum: KL ends at {far:.2f} nats, the best policy's is {r.best:.2f}. Unpaid tokens keep "
-        f"{100 * left(r):.0f} %, not {100 * r.best_unpaid:.0f} %.",
+        f"The KL ends at {far:.2f} nats, nearer than the {r.best:.2f} of the best policy. Unpaid tokens keep "
+        f"{100 * left(r):.0f} % instead of {100 * r.best_unpaid:.0f} %.",
         {
             "no matter of noise": lambda: ended(end(run, replace(k, samples=4096)))[0] < r.best - MARGIN / 2,
             "more is left of them": lambda: left(r) > r.best_unpaid,
@@ -435,7 +440,8 @@ def worse(k, r):
 def holds(k, r):
     far, free = ended(r)
     return Said(
-        f"KL ends at {far:.2f} nats; the best policy at this β has {r.best:.2f}, without a penalty {free:.2f}.",
+        f"The KL ends at {far:.2f} nats, the best policy at this β has {r.best:.2f}, and a run without a penalty ends "
+        f"at {free:.2f}.",
         {
             "near the best": lambda: abs(r.trained[-20:, :RUNS].mean() - r.best) <= MARGIN,
             "the last run is free": lambda: free == r.trained[-20:, -1].mean(),
@@ -444,11 +450,11 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "k3 as a loss, β = 0.3; the best policy is 1.06 nats away. How far does training end?",
+    "With k3 as a loss and β = 0.3, the best policy is 1.06 nats away. How far away does training end?",
     ("about 0.8", "about 1.06", "about 1.6"),
     Knobs(estimator="k3", placement="loss"),
     0,
-    lambda k, r: f"It ends at {ended(r)[0]:.2f} nats: it is held, and at another place than the price says.",
+    lambda k, r: f"It ends at {ended(r)[0]:.2f} nats. The penalty holds it, but nearer than the best policy.",
 )
 
 
@@ -457,14 +463,14 @@ TWO_RUNS = "KL in the reward", "KL in the loss"
 
 
 def opened(plain, other):
-    """What is left of the tokens that are not paid, and the KL to the reference, means of four runs."""
+    """The share of the tokens that earn nothing, and the KL to the reference, means of four runs."""
     update = np.arange(UPDATES + 1)
     unpaid = [100 * r.unpaid[:, :RUNS].mean(axis=1) for r in (plain, other)]
     far = [r.trained[:, :RUNS].mean(axis=1) for r in (plain, other)]
     return [
         by_update(
-            "Left of the two unpaid tokens",
-            f"%, logarithmic; the best policy keeps {100 * plain.best_unpaid:.1f}",
+            "Share of the two tokens without a reward",
+            f"%, logarithmic; the best policy keeps {100 * plain.best_unpaid:.1f} %",
             *both(TWO_RUNS, update, *unpaid),
             dots([0], unpaid[1][:1], "the same start", 1),
             label(UPDATES, 1.15 * unpaid[0][-1], TWO_RUNS[0], 8, "right"),
