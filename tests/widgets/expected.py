@@ -10,9 +10,9 @@ BREAKS = {
         "Mask, one to the right": "a mask off by one",
     },
     "algorithm": {
-        "REINFORCE, a lenient judge": "nobody compares",
-        "All are paid alike": "nothing to compare",
-        "REINFORCE, rewards + 5": "nobody compares",
+        "REINFORCE, a lenient judge": "rewards that nothing compares",
+        "All are paid alike": "equal rewards in every group",
+        "REINFORCE, rewards + 5": "rewards that nothing compares",
     },
     "asynchrony": {
         "Rate 3, lag 16": "corrections that arrive too late",

@@ -15,12 +15,12 @@ CHANGE = Change(
     "who gets credit in GRPO, and how tokens are averaged",
     (
         Exercise(
-            "Let nobody be compared: make the advantage that of REINFORCE, which is the reward itself.",
+            "Remove the comparison: use the advantage of REINFORCE, which is the reward itself.",
             ((GROUPS, {}, {}), (GROUPS - 2, {}, {})),
             lambda R, hp, batch: reinforce.advantage(R, hp, batch),
             (
-                "Two lines compare: one takes the group's mean away, the other divides by its deviation.",
-                "Nothing but A = R remains.",
+                "Two lines compare: one subtracts the group's mean, and one divides by its deviation.",
+                "Only A = R remains.",
             ),
             (
                 "    A = R - R.mean(1, keepdims=True)\n    A = A / (R.std(1, ddof=1, keepdims=True) + 1e-6)\n",

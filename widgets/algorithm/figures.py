@@ -30,12 +30,12 @@ def six(right):
     first, last = ([A[i] for A in credit(right).values()] for i in (0, -1))
     return [
         panel(
-            "What six files make of one group",
-            "advantage of a right and of a wrong completion",
-            *([bars(NAMES, first, "a right one", 1)] if right else []),
+            "Advantages of one group in six files",
+            "of a correct and of a wrong completion",
+            *([bars(NAMES, first, "a correct one", 1)] if right else []),
             *([bars(NAMES, last, "a wrong one", 2)] if right < K else []),
             line(NAMES, [0] * len(NAMES), "", 8, "reference"),
-            *([label("Dr.<br>GRPO", 3.45, "left: " * (right < K) + "a right one", 1, "right")] if right else []),
+            *([label("Dr.<br>GRPO", 3.45, "left: " * (right < K) + "a correct one", 1, "right")] if right else []),
             *([label("Dr.<br>GRPO", 2.75, "right: " * (right > 0) + "a wrong one", 2, "right")] if right < K else []),
             y_range=(-2.7, 4.2),
         )
@@ -45,12 +45,12 @@ def six(right):
 def credited(right):
     dead = sum(np.abs(A).max() < 1e-9 for A in credit(right).values())
     if dead:
-        return f"All eight are {'right' if right else 'wrong'}: {dead} of the six files push nothing."
+        return f"All eight are {'correct' if right else 'wrong'}: {dead} of the six files push nothing."
     A = credit(right)
     credits = "; ".join(
         f"{name} {decimal(A[name][0])} and {decimal(A[name][-1])}" for name in ("REINFORCE", "RLOO", "GRPO")
     )
-    return f"{right} of 8 right. A right one and a wrong one get: {credits}."
+    return f"{right} of 8 correct. Advantages of a correct and a wrong completion: {credits}."
 
 
 # ── six functions ──
@@ -73,7 +73,7 @@ WRITTEN = {  # what each function says, in short; DAPO's clip goes up to 1.28
     "weights": dict.fromkeys(["REINFORCE", "RLOO"], "1 / completions")
     | dict.fromkeys(["PPO", "DAPO"], "1 / tokens of the batch")
     | {"GRPO": "1 / its own tokens / completions", "Dr.GRPO": "1 / longest possible / completions"},
-    "kl_term": dict.fromkeys(FILES, "none") | {"GRPO": "a price on leaving the reference"},
+    "kl_term": dict.fromkeys(FILES, "none") | {"GRPO": "a KL penalty"},
 }
 
 
@@ -90,20 +90,27 @@ def functions(name):
         marks += [label(0.03, y, function, series), label(0.33, y, WRITTEN[function][name], series)]
         y -= 1
     return [
-        panel("What a file says", "lit: not as in REINFORCE", *marks, x_range=(0, 1), y_range=(0.6, 9.0), bare=True)
+        panel(
+            "The six functions of a file",
+            "highlighted: different from REINFORCE",
+            *marks,
+            x_range=(0, 1),
+            y_range=(0.6, 9.0),
+            bare=True,
+        )
     ]
 
 
 def edited(name):
     changed = differing(FILES[name], FILES[BASE])
     if not changed:
-        return "Where all begin: credit is the reward, the push is the credit."
+        return "The simplest file: the credit is the reward, and the push is the credit."
     many = "one function" if len(changed) == 1 else f"{len(changed)} functions"
     return f"{name} differs from REINFORCE in {many}: {', '.join(changed)}."
 
 
 # ── the total push ──
-DIVIDED, PLAIN = "over the deviation", "the mean only"
+DIVIDED, PLAIN = "divided by the deviation", "not divided"
 MADE = {DIVIDED: group_baselines.z_score, PLAIN: group_baselines.less_mean}
 
 
@@ -123,7 +130,7 @@ def push(how):
             line(share, pushes(how), how, 1),
             dots(share, pushes(how), how, 1),
             label(0.5, float(pushes(how)[K // 2]) + 0.04, how, 1, "center"),
-            x="share of right ones",
+            x="share of correct completions",
             x_range=(-0.02, 1.02),
             y_range=(0, 1.2),
         )
@@ -132,7 +139,7 @@ def push(how):
 
 def pulled(how):
     lone, half = pushes(how)[1], pushes(how)[K // 2]
-    return f"One right of eight: {lone:.2f}. Four of eight: {half:.2f}, {half / lone:.1f} times as much."
+    return f"One correct of eight: {lone:.2f}. Four correct of eight: {half:.2f}, {half / lone:.1f} times as much."
 
 
 # ── a lenient judge ──
@@ -178,20 +185,20 @@ def level(wrong):
 def judged(wrong):
     lost = [name for name in FILES if ended(name, wrong) < start() - 0.01]
     stay = [name for name in FILES if abs(ended(name, wrong) - start()) < 1e-9]
-    paid = f"A wrong answer is paid {wrong:g}: "
+    paid = f"If a wrong answer earns {wrong:g}, "
     if stay:
-        return f"{paid}{len(lost)} files end far below the start, {len(stay)} never leave it."
+        return f"{paid}{len(lost)} files end far below the start, and {len(stay)} never leave it."
     if lost:
         return f"{paid}{', '.join(lost)} ends below its start."
     low, high = (f"{f(ended(name, wrong) for name in FILES):.2f}" for f in (min, max))
-    return f"{paid}the six end between {low} and {high}."
+    return f"{paid}the six files end between {low} and {high}."
 
 
 FIGURES = {
     "files": Figure(
         six,
         one_group.advantages,
-        Handle("Right ones", tuple(range(K + 1)), start=1, words=tuple(f"{n} of {K}" for n in range(K + 1))),
+        Handle("Correct", tuple(range(K + 1)), start=1, words=tuple(f"{n} of {K}" for n in range(K + 1))),
         credited,
     ),
     "functions": Figure(functions, differing, Handle("File", tuple(FILES), start=2, words=tuple(FILES)), edited),
@@ -201,7 +208,7 @@ FIGURES = {
     "level": Figure(
         level,
         tasks.exact_pass,
-        Handle("A wrong answer is paid", LEVELS, start=1, words=tuple(f"{wrong:g}" for wrong in LEVELS)),
+        Handle("Reward for a wrong answer", LEVELS, start=1, words=tuple(f"{wrong:g}" for wrong in LEVELS)),
         judged,
     ),
 }

@@ -19,7 +19,7 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import bars, both, by_update, dots, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "What six algorithm files make of the same rewards"
+TITLE = "Six algorithm files with the same rewards"
 COST = "23,040 completions a run, more with DAPO"
 NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]  # on an axis
 DIVIDED = ("GRPO", "DAPO")  # by the standard deviation of the group
@@ -34,17 +34,20 @@ ALONE = ("REINFORCE", "PPO")  # compare no completion with the others of its gro
 SETTING = dict(inner_epochs=1, beta=0.0)
 
 
+TRAINED = "Pass rate with this file"
+
+
 @dataclass(frozen=True)
 class Knobs:
     plugin: str = choice("Algorithm file", "GRPO", list(FILES))
     K: int = ladder("Completions in the group", 8, [2, 4, 8, 16], symbol="K")
-    right: int = slider("Right ones", 2, low=0, high=16, step=1)
-    wrong: float = ladder("Reward of a wrong one", 0.0, [-1.0, 0.0, 0.5, 0.9, 0.99, 0.999, 1.0])
-    offset: float = slider("Added to every reward", 0.0, low=0.0, high=5.0, step=0.5)
+    right: int = slider("Correct completions", 2, low=0, high=16, step=1)
+    wrong: float = ladder("Reward for a wrong answer", 0.0, [-1.0, 0.0, 0.5, 0.9, 0.99, 0.999, 1.0])
+    offset: float = slider("Constant added to rewards", 0.0, low=0.0, high=5.0, step=0.5)
     ddof: int = ladder("Deviation over K − 0 or K − 1", 1, [0, 1])
-    value: float = slider("The critic's value (PPO)", 0.33, low=0.0, high=1.0, step=0.01, symbol="V")
+    value: float = slider("Critic’s value (PPO)", 0.33, low=0.0, high=1.0, step=0.01, symbol="V")
     weights: str = choice("Weights of the tokens", OWN, [OWN, *aggregation.MODES])
-    length: int = slider("Tokens of the first completion", 3, low=1, high=16, step=1)
+    length: int = slider("Length of the first completion", 3, low=1, high=16, step=1)
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -167,7 +170,7 @@ def group_tab(k, r):
     first, last = ([a[i] for a in r.advantages.values()] for i in (0, -1))
     yield panel(
         "Advantage of each completion",
-        "of the chosen file, exact; the right ones first",
+        "in the chosen file, exact; correct completions first",
         bars(np.arange(1, k.K + 1), r.advantages[k.plugin], "advantage", 1),
         label(0.6, -4.0, k.plugin, 1),
         x="completion",
@@ -177,12 +180,12 @@ def group_tab(k, r):
         tab="One group",
     )
     yield panel(
-        "The same group, six files",
-        "advantage, exact; a pair for each file",
-        *([bars(NAMES, first, "a right one", 1)] if right else []),
-        *([bars(NAMES, last, "a wrong one", 2)] if right < k.K else []),
-        *([label(5.4, 5.6, "at the left: a right one", 1, "right")] if right else []),
-        *([label(5.4, 4.7, "at the right: a wrong one", 2, "right")] if right < k.K else []),
+        "Advantages in the six files",
+        "for the same group, exact; a pair for each file",
+        *([bars(NAMES, first, "correct", 1)] if right else []),
+        *([bars(NAMES, last, "wrong", 2)] if right < k.K else []),
+        *([label(5.4, 5.6, "left: a correct one", 1, "right")] if right else []),
+        *([label(5.4, 4.7, "right: a wrong one", 2, "right")] if right < k.K else []),
         y_range=(-4.2, 6.6),
         tab="One group",
     )
@@ -191,7 +194,7 @@ def group_tab(k, r):
 def token_tab(k, r):
     yield panel(
         "Push on one token",
-        "minus dL/dlogp over the largest in the group, exact, first pass",
+        "−dL/dlogp over the largest in the group, exact, first pass",
         bars(np.arange(1, k.K + 1), r.push / max(np.abs(r.push).max(), 1e-12), "push", 1),
         label(0.6, 1.08, k.plugin, 1),
         x="completion",
@@ -207,12 +210,12 @@ def token_tab(k, r):
     yield panel(
         "Total push of a group",
         "mean |A|, exact; rings: the group shown",
-        line(share, divided, "over the deviation", 1),
-        line(share, plain, "the mean only", 2),
+        line(share, divided, "divided by the deviation", 1),
+        line(share, plain, "not divided", 2),
         *rings,
-        label(0.5, 1.22, "solid: over the deviation", 1, "center"),
-        label(0.5, 1.08, "dashed: the mean only", 2, "center"),
-        x="share of right ones",
+        label(0.5, 1.22, "solid: divided by deviation", 1, "center"),
+        label(0.5, 1.08, "dashed: not divided", 2, "center"),
+        x="share of correct completions",
         x_range=(-0.02, 1.02),
         y_range=(0, 1.4),
         tab="One token",
@@ -223,8 +226,8 @@ def training_tab(k, r):
     update = np.arange(r.pass_rate.shape[1]) * EVERY
     floor = r.pass_rate[0, 0]
     yield by_update(
-        "The loop with this file",
-        "pass rate on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
+        TRAINED,
+        "on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
         line(update, r.pass_rate.mean(axis=0), "mean", 1),
         each_run(update, r.pass_rate),
         threshold(floor, "broken if the mean ends here or below", 0.0, outside=True),
@@ -234,8 +237,8 @@ def training_tab(k, r):
         front=True,
     )
     yield by_update(
-        "What its wrong completions get",
-        "advantage of a wrong token, mean of batch and runs",
+        "Advantage of wrong completions",
+        "mean over their tokens and the runs",
         line(np.arange(1, len(r.wrong) + 1), np.clip(r.wrong, *LEVEL), "wrong", 2),
         line([0, UPDATES], [0, 0], "no push", 8, "reference"),
         label(UPDATES, 0.1, "above: pushed up", 2, "right"),
@@ -253,10 +256,10 @@ def ticks(k):
 def readouts(k, r):
     own = r.advantages[k.plugin]
     return [
-        Readout("Largest |A|", exactly(np.abs(own).max()), "", Algorithm.compute_advantages),
-        Readout("Mean A", exactly(own.mean()), "", Algorithm.compute_advantages),
-        Readout("Total push, mean |A|", exactly(one_group.total_push(own)), "", one_group.total_push),
-        Readout("Rewards that differ", "yes" if r.kept else "no", "", one_group.informative),
+        Readout("Largest |A| of the group", exactly(np.abs(own).max()), "", Algorithm.compute_advantages),
+        Readout("Mean A of the group", exactly(own.mean()), "", Algorithm.compute_advantages),
+        Readout("Total push of the group", exactly(one_group.total_push(own)), "", one_group.total_push),
+        Readout("Do the rewards differ?", "yes" if r.kept else "no", "", one_group.informative),
         Readout(
             "Pass rate, mean of the runs",
             r.pass_rate[:, -1].mean(),
@@ -282,7 +285,7 @@ def damaged(r):
 
 def watched(k, r):
     return Gauge(
-        "Pass rate gained",
+        "Gain in the pass rate",
         gained(r),
         LEARNED,
         below=True,
@@ -291,45 +294,44 @@ def watched(k, r):
 
 
 def seen_at(k, r, cause):
-    return At("The loop with this file", None, None, "hardly better than at first", "mean")
+    return At(TRAINED, None, None, "hardly better than at first", "mean")
 
 
 def broken(k, r):
     if not damaged(r):
         return None
-    ends = f"the pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
-    name = CAUSES.get(k.plugin, "nothing to compare")
+    ends = f"The pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}."
+    name = CAUSES.get(k.plugin, EQUAL)
     if k.wrong == 1:
-        name = CAUSES["DAPO"] if k.plugin == "DAPO" else "nothing to compare"
+        name = CAUSES["DAPO"] if k.plugin == "DAPO" else EQUAL
     why = Said(
-        f"Wrong ones are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {reason(k)}: {ends}.",
+        f"{ends} A wrong answer earns {k.wrong + k.offset:g} and a correct one {1 + k.offset:g}, {reason(k)}.",
         {
             "undoing it mends": lambda: not damaged(end(run, replace(k, **fix(k)))),
-            "alike, or not": lambda: (
-                (paid(k, True) == paid(k, False)) == (name in ("nothing to compare", CAUSES["DAPO"]))
-            ),
+            "alike, or not": lambda: (paid(k, True) == paid(k, False)) == (name in (EQUAL, CAUSES["DAPO"])),
             "wrong ones are pushed up": lambda: k.plugin not in ALONE or r.wrong[0] > 0,
         },
     )
     return Break(why, fix(k), name)
 
 
+EQUAL = "equal rewards in every group"
 CAUSES = {
-    "REINFORCE": "nobody compares",
-    "PPO": "the critic learns the level late",
-    "DAPO": "only the length is compared",
+    "REINFORCE": "rewards that nothing compares",
+    "PPO": "a critic that learns too late",
+    "DAPO": "a comparison of lengths alone",
 }
 
 
 def reason(k):
     if k.wrong == 1 and k.plugin in ALONE:
-        return "so there is nothing to learn from, and what is drawn can rise"
+        return "so there is nothing to learn, yet sampled answers can rise"
     if k.plugin == "REINFORCE":
-        return "and nobody compares, so what is drawn often rises, right or not"
+        return "but nothing compares them, so any sampled answer can rise"
     if k.plugin == "PPO":
-        return "and before the critic knows, what is drawn can rise, right or not"
+        return "and until the critic knows that, any sampled answer can rise"
     if k.plugin == "DAPO":
-        return "so only the length, which this file charges, is compared"
+        return "so this file compares only lengths, for which it charges"
     return "so within a group there is nothing to compare"
 
 
@@ -344,7 +346,7 @@ def worse(k, r):
     starts, ends = r.pass_rate[0, 0], r.pass_rate[:, -1].mean()
     plain = replace(k, plugin="GRPO", wrong=0.0, offset=0.0)
     return Said(
-        f"The pass rate went from {starts:.3f} to {ends:.3f}, far less than by GRPO with rewards of 1 and 0.",
+        f"The pass rate went from {starts:.3f} to {ends:.3f}, much less far than with GRPO and rewards of 1 and 0.",
         {"far less": lambda: end(run, plain).pass_rate[:, -1].mean() > ends + 0.1},
     )
 
@@ -354,32 +356,34 @@ def holds(k, r):
     own, right = r.advantages[k.plugin], min(k.right, k.K)
     if not np.abs(r.push).max() > 1e-9:
         return Said(
-            f"The group drawn pushes nothing; in training {went}.", {"nothing": lambda: np.abs(own).max() < 1e-9}
+            f"The group shown pushes nothing. In training, {went}.", {"nothing": lambda: np.abs(own).max() < 1e-9}
         )
     if 0 < right < k.K and own[:right].mean() <= own[right:].mean():
         return Said(
-            f"In the group drawn the right ones pay for their length; in training {went}.",
+            f"In the group shown, correct completions pay for their length. In training, {went}.",
             {"in the group drawn": lambda: own[:right].mean() <= own[right:].mean()},
         )
     if 0 < right < k.K:
         return Said(
-            f"What is right is pushed more than what is wrong: {went}.",
+            f"Correct completions are pushed more than wrong ones: {went}.",
             {"in the group drawn": lambda: own[:right].mean() > own[right:].mean()},
         )
-    alike = "right" if right else "wrong"
+    alike = "correct" if right else "wrong"
     return Said(
-        f"The group drawn is all {alike}; in training {went}.",
+        f"All completions of the group shown are {alike}. In training, {went}.",
         {"all alike": lambda: np.ptp(r.rewards) == 0 and r.rewards[0] == k.offset + (1 if right else k.wrong)},
     )
 
 
-FAMILY = "the six files end in the mean between 0.85 and 0.89"  # of three runs each, tests/lessons/test_04_algorithm.py
+FAMILY = (
+    "the means of the six files lie between 0.85 and 0.89"  # of three runs each, tests/lessons/test_04_algorithm.py
+)
 GUESS = Guess(
-    "Right is paid 1, wrong 0, each batch is used once. How far do the six files lie apart after sixty updates?",
+    "Correct answers earn 1, wrong ones 0, each batch serves once. How far apart are the six files after 60 updates?",
     ("more than 0.3", "about 0.15", "less than 0.08"),
     Knobs(),
     2,
-    lambda k, r: f"{k.plugin} ends at {r.pass_rate[:, -1].mean():.2f}; over twenty seeds {FAMILY}.",
+    lambda k, r: f"{k.plugin} ends at {r.pass_rate[:, -1].mean():.2f}. Over twenty seeds, {FAMILY}.",
 )
 
 
@@ -388,13 +392,13 @@ TWO_RUNS = "GRPO", "REINFORCE"
 
 
 def opened(plain, other):
-    """The sums that the language model gets right, and what its wrong completions are credited with."""
+    """The sums that the language model solves, and the advantage of its wrong completions."""
     at, update = np.arange(0, UPDATES + 1, EVERY), np.arange(1, UPDATES + 1)
     right = [100 * r.pass_rate.mean(axis=0) for r in (plain, other)]
     return [
         by_update(
-            "Right answers of a language model",
-            "of 100 sums, on average, mean of three runs",
+            "Correct answers of a language model",
+            "of 100 sums, mean of three runs",
             *both(TWO_RUNS, at, *right),
             dots([0], right[1][:1], "the same start", 1),
             label(UPDATES, right[0][-1] + 3, TWO_RUNS[0], 8, "right"),
@@ -403,8 +407,8 @@ def opened(plain, other):
             y_range=(0, 104),
         ),
         by_update(
-            "How hard a wrong answer is pushed",
-            "above 0 up, below 0 down",
+            "Push on a wrong answer",
+            "above 0: up, below 0: down",
             *both(TWO_RUNS, update, plain.wrong, other.wrong),
             line([0, UPDATES], [0, 0], "no push", 8, "other"),
             label(UPDATES, -0.55, TWO_RUNS[0], 8, "right"),

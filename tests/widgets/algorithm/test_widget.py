@@ -74,7 +74,7 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
         alone, group = (last(seeds=1, plugin=plugin, wrong=0.9, seed=seed) for plugin in ("REINFORCE", "GRPO"))
         assert alone.pass_rate[:, -1].mean() < alone.pass_rate[0, 0] < 0.8 < group.pass_rate[:, -1].mean()
         break_ = widget.broken(Knobs(plugin="REINFORCE", wrong=0.9, seed=seed), alone)
-        assert "nobody compares" in break_.why and break_.fix == dict(plugin="RLOO")
+        assert "nothing compares them" in break_.why and break_.fix == dict(plugin="RLOO")
 
 
 @pytest.mark.when_changed()
