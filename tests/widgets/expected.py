@@ -157,9 +157,9 @@ BREAKS = {
         "Short list": "a list that is too short",
     },
     "rlhf": {
-        "A lower price": "farther than the labels reach",
-        "A perfect reward, almost free": "only the best completion is left",
-        "A controller with gain 4": "the price swings",
+        "Lower KL coefficient": "a policy beyond the compared pairs",
+        "Perfect reward, tiny penalty": "an optimizer that leaves one completion",
+        "Controller with gain 4": "a KL coefficient that swings",
     },
     "rloo": {"16 passes": "many passes and no ratio", "Learning rate 60": "steps that are too long"},
     "rollout": {"Cold, τ 0.05": "eight equal answers", "Two temperatures": "a record of a different distribution"},

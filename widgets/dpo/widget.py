@@ -56,7 +56,7 @@ class Knobs:
     bias: float = slider("Taste for length", 0.0, low=0.0, high=1.5, step=0.25)
     n: int = ladder("Pairs", 200, [10, 12, 20, 30, 50, 100, 200, 300, 500, 1000])
     steps: int = ladder("Steps", 400, [20, 40, 80, 150, 250, 400])
-    flip: float = slider("Labels turned round", 0.0, low=0.0, high=0.4, step=0.05)
+    flip: float = slider("Fraction of flipped labels", 0.0, low=0.0, high=0.4, step=0.05)
     gamma: float = ladder("Margin of SimPO", 0.5, [0.0, 0.1, 0.25, 0.5, 1.0, 1.6, 2.5, 5.0])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 

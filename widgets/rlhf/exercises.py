@@ -1,4 +1,4 @@
-"""The best policy at a price to be changed, and policies to be found that people prefer to their start."""
+"""The best policy at a KL coefficient to be changed, and policies to be found that people prefer to their start."""
 
 import numpy as np
 
@@ -27,26 +27,26 @@ def standardized(ref, reward, beta):
 
 CHANGE = Change(
     (overoptimization.tilt,),
-    "the best policy at a price",
+    "the best policy at a KL coefficient",
     (
         Exercise(
-            "Clip the reward: whatever scores more than 1 counts as 1.",
+            "Clip the reward, so that any score above 1 counts as 1.",
             CALLS,
             lambda ref, reward, beta: tilted(ref, [min(R, CAP) / beta for R in reward]),
             (
-                "Only the reward changes; the tilt of the reference and the price stay.",
-                "np.minimum(reward, 1) in the place of the reward.",
+                "Only the reward changes. The tilt of the reference and the coefficient stay.",
+                "Use np.minimum(reward, 1) in place of the reward.",
             ),
             (LINE, LINE.replace("(reward,", "(np.minimum(reward, 1),")),
         ),
         Exercise(
-            "Standardize the reward before it is paid: less its mean under the reference, over its standard deviation "
-            "there. A price then means the same for every reward model.",
+            "Standardize the reward first: subtract its mean under the reference, and divide by its standard deviation "
+            "there. A KL coefficient then means the same for every reward model.",
             CALLS,
             standardized,
             (
-                "Both are taken with the probabilities of the reference: the mean is ref @ reward.",
-                "The variance is ref @ (reward - ref @ reward) ** 2, and its root divides.",
+                "Use the probabilities of the reference for both. The mean is ref @ reward.",
+                "The variance is ref @ (reward - ref @ reward) ** 2. Divide by its root.",
             ),
             (LINE, "    reward = reward - ref @ reward\n    reward = reward / np.sqrt(ref @ reward**2)\n" + LINE),
         ),
@@ -60,7 +60,7 @@ def wins(k, r):
 
 CHALLENGES = (
     Challenge(
-        "Win 0.8 with a learned reward that sees q and length, 200 pairs, saturation of length 1 and seed 0.",
+        "Win 0.8 with a learned reward that sees q and length, with 200 pairs, a saturation of length of 1 and seed 0.",
         lambda k, r: bool(
             not k.perfect
             and k.features == "q and length"
@@ -77,7 +77,7 @@ CHALLENGES = (
         Knobs(perfect=True, beta=0.15),
     ),
     Challenge(
-        "Turn 0.3 of the labels round and win 0.75 without a perfect reward, at a saturation of length of 1.",
+        "Flip 0.3 of the labels and win 0.75 without a perfect reward, at a saturation of length of 1.",
         lambda k, r: bool(round(k.flip, 9) == 0.3 and not k.perfect and k.kappa == 1 and wins(k, r) >= 0.75),
         Knobs(flip=0.3, pairs=3000, beta=0.15),
     ),

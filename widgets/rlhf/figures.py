@@ -29,11 +29,11 @@ def forty(wins):
             f"Loss of {OF} comparisons",
             f"mean, nats; A won {wins}, B {OF - wins}",
             line([bradley_terry.odds(w, OF - w) for w in range(20, most + 1)], least, "other counts", 8, "other"),
-            label(0.9, 0.68, "the least at 20 to 39 wins", 8),
+            label(0.9, 0.68, "lowest loss at 20 to 39 wins", 8),
             line(GAPS, loss_at(wins, GAPS), "loss", 1),
-            *([dots([best], [loss_at(wins, best)], "the least", 1, "here")] if finite else []),
-            *([] if finite else [label(7.8, 0.1, "falls for ever", 1, "right")]),
-            x="reward of A less reward of B, nats",
+            *([dots([best], [loss_at(wins, best)], "lowest loss", 1, "here")] if finite else []),
+            *([] if finite else [label(7.8, 0.1, "keeps falling", 1, "right")]),
+            x="reward of A minus reward of B, nats",
             x_range=(-2, 8),
             y_range=(0, 2.2),
         )
@@ -44,9 +44,9 @@ def least(wins):
     if wins == OF:
         win, lose = np.zeros(OF, dtype=np.int64), np.ones(OF, dtype=np.int64)
         gap = -np.diff(bradley_terry.fit(np.eye(2), win, lose, lam=0.1))[0]
-        return f"A won all {OF}: no gap is large enough. A ridge of 0.1 on both rewards ends it at {gap:.2f} nats."
+        return f"A won all {OF}, so no gap is large enough. A ridge of 0.1 on both rewards ends it at {gap:.2f} nats."
     gap = bradley_terry.odds(wins, OF - wins)
-    return f"The least loss is at log({wins}/{OF - wins}) = {gap:.2f} nats, where the model says {wins / OF:.3f}."
+    return f"The loss is lowest at log({wins}/{OF - wins}) = {gap:.2f} nats, where A wins with probability {wins / OF:.3f}."
 
 
 # ── what more comparisons buy ──
@@ -73,13 +73,13 @@ def judged(n):
     at = PAIRS.index(n)
     return [
         panel(
-            "Held-out pairs that the reward gets right",
-            f"% of 20,000; thick: mean of {SEEDS} draws",
+            "Accuracy of the reward model on held-out pairs",
+            f"% of 20,000 pairs; thick: mean of {SEEDS} seeds",
             line(PAIRS, by_seed.mean(axis=0), "mean", 1),
             each_run(PAIRS, by_seed),
             dots([n], [by_seed[:, at].mean()], "this many", 1, "here"),
             line([PAIRS[0], PAIRS[-1]], [ceiling] * 2, "people’s own reward", 8, "exact"),
-            label(20, ceiling, "the true reward itself", 8),
+            label(20, ceiling, "the gold reward itself", 8),
             x="pairs compared",
             x_range=(18, 3300),
             y_range=(62, 82),
@@ -91,7 +91,10 @@ def judged(n):
 def bought(n):
     by_seed, ceiling = held_out()
     right = by_seed[:, PAIRS.index(n)]
-    return f"{n:,} pairs: {right.min():.1f} to {right.max():.1f} %. The true reward gets {ceiling:.1f} %."
+    return (
+        f"With {n:,} pairs, accuracy is {right.min():.1f} to {right.max():.1f} % over {SEEDS} seeds. The gold reward has "
+        f"{ceiling:.1f} %."
+    )
 
 
 # ── what a price buys ──
@@ -113,7 +116,7 @@ def paid(prices=PRICES):
 
 def price(beta):
     (kl, score), curves, at = paid(), paid(FINE), PRICES.index(beta)
-    shared = dict(x="price of a nat, β", x_range=(1.05, 0.15))
+    shared = dict(x="KL coefficient β", x_range=(1.05, 0.15))
     return [
         panel(
             "Distance from the start",
@@ -136,7 +139,7 @@ def price(beta):
 
 def at_price(beta):
     kl, score = (values[PRICES.index(beta)] for values in paid())
-    return f"At {beta:g} the best policy is {kl:.2f} nats from the start and scores {score:.2f}."
+    return f"At a coefficient of {beta:g}, the best policy is {kl:.2f} nats from the start and scores {score:.2f} nats."
 
 
 FIGURES = {
@@ -149,5 +152,5 @@ FIGURES = {
         Handle("Pairs compared", PAIRS, start=3, words=tuple(f"{n:,}" for n in PAIRS)),
         bought,
     ),
-    "price": Figure(price, overoptimization.curve, Handle("Price of a nat", PRICES, start=8, symbol="β"), at_price),
+    "price": Figure(price, overoptimization.curve, Handle("KL coefficient", PRICES, start=8, symbol="β"), at_price),
 }

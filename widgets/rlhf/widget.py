@@ -32,32 +32,32 @@ FARTHEST, HIGHEST = 6.0, 10.0  # of the axes: root of KL, and reward in nats
 @dataclass(frozen=True)
 class Knobs:
     beta: float = ladder(
-        "Price of a nat",
+        "KL coefficient",
         0.4,
         [0.001, 0.003, 0.01, 0.03, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7, 1.0, 2.0, 5.0],
         symbol="β",
     )
     pairs: int = ladder("Pairs compared", 200, [20, 30, 50, 100, 200, 500, 1000, 2000, 3000])
-    flip: float = slider("Labels turned round", 0.0, low=0.0, high=0.4, step=0.05)
+    flip: float = slider("Fraction of flipped labels", 0.0, low=0.0, high=0.4, step=0.05)
     how: str = choice("Optimizer", OPTIMUM, [OPTIMUM, UPDATES, FREE, BEST, ADAPTIVE])
     perfect: bool = toggle("Perfect reward", False)
-    N: int = ladder("Best of", 16, [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 1_000_000])
-    updates: int = ladder("Updates", 60, [1, 2, 3, 4, 5, 6, 8, 10, 13, 20, 30, 60])
+    N: int = ladder("Samples in best of N", 16, [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 1_000_000])
+    updates: int = ladder("Number of updates", 60, [1, 2, 3, 4, 5, 6, 8, 10, 13, 20, 30, 60])
     target: float = ladder("Target KL", 4.4, [0.5, 1.0, 2.0, 4.4, 8.0, 15.0, 30.0], unit="nats")
-    gain: float = ladder("Gain", 0.1, [0.01, 0.03, 0.1, 0.3, 0.9, 2.0, 4.0])
+    gain: float = ladder("Gain of the controller", 0.1, [0.01, 0.03, 0.1, 0.3, 0.9, 2.0, 4.0])
     kappa: float = slider("Saturation of length", 1.0, low=0.0, high=2.0, step=0.25)
-    features: str = choice("Reward model sees", "q and length", ["q and length", "their squares too"])
+    features: str = choice("Features of the reward model", "q and length", ["q and length", "their squares too"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
 LEAD = ("beta", "how")
 PRESETS = {
     "200 pairs, β = 0.4": Knobs(),
-    "Five updates, no price": Knobs(how=FREE, updates=5),
+    "Five updates, no penalty": Knobs(how=FREE, updates=5),
     "Best of 256": Knobs(how=BEST, N=256),
-    "A lower price": Knobs(beta=0.15),
-    "A perfect reward, almost free": Knobs(perfect=True, beta=0.003),
-    "A controller with gain 4": Knobs(how=ADAPTIVE, gain=4.0),
+    "Lower KL coefficient": Knobs(beta=0.15),
+    "Perfect reward, tiny penalty": Knobs(perfect=True, beta=0.003),
+    "Controller with gain 4": Knobs(how=ADAPTIVE, gain=4.0),
 }
 
 
@@ -86,7 +86,7 @@ def idle(k):
     of = dict(N=[BEST], updates=[UPDATES, FREE], target=[ADAPTIVE], gain=[ADAPTIVE])
     of |= dict(beta=[OPTIMUM, UPDATES, ADAPTIVE])
     perfect = dict.fromkeys(("pairs", "flip", "features", "seed"), "nothing is learned") if k.perfect else {}
-    return perfect | {knob: "another optimizer’s" for knob, hows in of.items() if k.how not in hows}
+    return perfect | {knob: "used by another optimizer" for knob, hows in of.items() if k.how not in hows}
 
 
 def run(k):
@@ -179,9 +179,9 @@ ROOT = "distance from the start, √KL"
 def wins_by_distance(k, r):
     d = [np.sqrt(o.kl) for o in r.curve]
     return panel(
-        "How often people prefer it to its start",
+        "How often people prefer the policy to its start",
         "share of comparisons" + ("; diamonds: best of N" if r.best else ""),
-        line([0, *d], [0.5, *[o.wins for o in r.curve]], "best at each price", 1),
+        line([0, *d], [0.5, *[o.wins for o in r.curve]], "best at each coefficient", 1),
         *([dots([np.sqrt(o.kl) for o in r.best], [o.wins for o in r.best], "best of N", 3)] if r.best else []),
         *here(r, r.here.wins, 1),
         *farther(r, 0.93),
@@ -198,17 +198,17 @@ def rewards_by_distance(k, r):
     d = [np.sqrt(o.kl) for o in r.curve]
     marks = [
         line([0, *d], [0, *[o.proxy for o in r.curve]], "the reward model’s score", 2),
-        line([0, *d], [0, *[o.gold for o in r.curve]], "what people would pay", 1),
+        line([0, *d], [0, *[o.gold for o in r.curve]], "people’s own reward", 1),
         *here(r, r.here.proxy, 2),
         *here(r, r.here.gold, 1),
         label(0.15, 9.1, "the reward model’s score", 2),
-        label(0.15, 8.2, "gold: what people would pay", 1),
+        label(0.15, 8.2, "gold: people’s own reward", 1),
     ]
     if r.law:
         x = np.linspace(0, FARTHEST, 49)
         marks.append(line(x, overoptimization.gao_best_of_n(x, *r.law), "closed form", 1, "exact"))
     return panel(
-        "Two rewards, from 0 at the start",
+        "Two rewards of the policy, 0 at the start",
         "nats" + ("; dotted: closed form of gold" if r.law else ""),
         *marks,
         x=ROOT,
@@ -232,7 +232,7 @@ def updates(k, r):
     at = np.arange(len(r.path))
     none = [] if r.path else [label(ALL / 2, 0.75, f"“{k.how}” makes no updates", 8, "center")]
     yield by_update(
-        "How often people prefer it, by update",
+        "How often people prefer the policy, by update",
         "share of comparisons with the start",
         *([line(at, [o.wins for o in r.path], "wins", 1)] if r.path else none),
         threshold(HALF, "worse than before training", 0.0, outside=True),
@@ -297,7 +297,7 @@ def readouts(k, r):
         Readout("The reward model’s score", r.here.proxy, "nats", outcome),
         Readout("KL from the start", f"over {r.here.kl:.0f}" if r.here.edge else r.here.kl, "nats", outcome),
         Readout(
-            "Held-out pairs right, of what is possible",
+            "Held-out accuracy, of what is possible",
             f"{100 * r.held_out:.1f} of {100 * r.ceiling:.1f}",
             "%",
             preferences.accuracy,
@@ -310,11 +310,11 @@ def readouts(k, r):
 
 # ── verdicts ──
 FAR, ONE, SWING, ASTRAY, OVERSHOT, MIXED = (
-    "farther than the labels reach",
-    "only the best completion is left",
-    "the price swings",
+    "a policy beyond the compared pairs",
+    "an optimizer that leaves one completion",
+    "a KL coefficient that swings",
     "too few labels, or wrong ones",
-    "each update overshoots",
+    "a step that overshoots the optimum",
     "more than one thing at once",
 )
 CALM = 0.1
@@ -359,7 +359,7 @@ def watched(k, r):
 
 def seen_at(k, r, cause):
     words = "few different completions are left" if few(r.here) else "{y:.2f} prefer it to its start"
-    title = "How often people prefer it to its start"
+    title = "How often people prefer the policy to its start"
     if here(r, r.here.wins, 1):
         return At(title, None, None, words, "this setting")
     return At(title, FARTHEST, r.here.wins, words.format(y=r.here.wins))  # beyond the axis
@@ -381,8 +381,8 @@ def below_half(low):
 def why(k, r, low, cause):
     if cause == ONE:
         return Said(
-            f"The policy is left with {np.exp(r.here.entropy):.1f} different completions: the reward has one best "
-            "completion, and the rest earn less.",
+            f"The policy is left with {np.exp(r.here.entropy):.1f} different completions, because one completion has the "
+            "highest reward and little else counts.",
             {
                 "hardly a completion is left": lambda: np.sum(policy_of(k) > 0.01) <= 2 * FEW,
                 "one is the best": lambda: np.sum(np.isclose(reward := reward_of(k), reward.max(), atol=1e-9)) == 1,
@@ -392,8 +392,8 @@ def why(k, r, low, cause):
         )
     if cause == OVERSHOT:
         return Said(
-            f"Price {k.beta:g} times step {RATE:g} is above 2, so each update overshoots the optimum by more: wins are "
-            f"{below_half(low)}.",
+            f"Wins are {below_half(low)}. Coefficient {k.beta:g} times step {RATE:g} is above 2, so each update "
+            "overshoots the optimum by more.",
             {
                 "the step is too large for its price": lambda: k.beta * RATE > 2,
                 "the last updates move farther from the optimum": lambda: grows(k, r),
@@ -403,7 +403,8 @@ def why(k, r, low, cause):
     if cause == SWING:
         wins, nats = ([getattr(o, of) for o in r.path[-LATE:]] for of in ("wins", "kl"))
         return Said(
-            f"Price and distance overshoot each other: over {LATE} updates wins go from {low:.2f} to {max(wins):.2f}.",
+            f"In the last {LATE} updates wins swing from {low:.2f} to {max(wins):.2f}, because the coefficient and the KL "
+            "overshoot each other.",
             {
                 "the distance overshoots its target both ways": lambda: min(nats) < k.target < max(nats),
                 "wins go up and down": lambda: low == round(min(wins), 6) and max(wins) - low > BEHIND,
@@ -412,9 +413,10 @@ def why(k, r, low, cause):
         )
     if cause == ASTRAY:
         name, values = NEARER[k.how]
-        spoken = dict(beta="price", updates="number of updates", N="N", target="target")[name]
+        spoken = dict(beta="coefficient", updates="number of updates", N="N", target="target")[name]
         return Said(
-            f"Wins are {below_half(low)}, and no {spoken} that was tried helps: 200 pairs, none turned round, let one.",
+            f"Wins are {below_half(low)}. No {spoken} that was tried helps, unless 200 pairs are compared and none is "
+            "flipped.",
             {
                 "wins are below one half": lambda: float(below_half(low)) < HALF,
                 "nothing that was tried helps": lambda: not any(keeps(replace(k, **{name: at})) for at in values),
@@ -424,7 +426,7 @@ def why(k, r, low, cause):
     at = counted(k, r.here, r.path)
     if cause == MIXED:
         return Said(
-            f"People prefer its start: wins are {below_half(low)}. Undoing one thing alone does not mend it.",
+            f"Wins are {below_half(low)}, so people prefer the start. Undoing one thing alone does not mend it.",
             {
                 "people prefer its start": lambda: preferred(k, at) < HALF + 0.01,
                 "one thing alone does not": lambda: (
@@ -434,7 +436,7 @@ def why(k, r, low, cause):
         )
     score = f"over {at.proxy:.0f}" if at.edge else f"{at.proxy:.1f}"
     when = f"At the lowest of {LATE} updates wins are" if k.how == ADAPTIVE else "Wins are"
-    scored = f"{when} {below_half(low)}, though the reward model scores it {score}"
+    scored = f"{when} {below_half(low)}, although the score is {score}"
     claims = {
         "a reward model was learned": lambda: not k.perfect,
         "it scores it above its start": lambda: at.proxy > 0,
@@ -442,9 +444,9 @@ def why(k, r, low, cause):
         "nearer to its start it is mended": lambda: mends(k, r),
     }
     if at.off < 0.005:
-        return Said(f"{scored}. Nearer to its start it would hold.", claims)
+        return Said(f"{scored}. Closer to its start, the policy would win.", claims)
     far = {"so much of it is there": lambda: 0.005 <= at.off <= 1}
-    return Said(f"{scored}: {100 * at.off:.0f} % of it lies where the start as good as never is.", claims | far)
+    return Said(f"{scored}. {100 * at.off:.0f} % of the policy lies where the start hardly ever writes.", claims | far)
 
 
 @cache
@@ -527,15 +529,15 @@ def worse(k, r):
     wins, usual = r.here.wins, ended(Knobs(seed=k.seed))[0].wins
     if r.here.edge:
         return Said(
-            "The policy has run off the map, which ends here; a larger map would show other numbers.",
+            "The policy has reached the edge of the map. A larger map would show different numbers.",
             {"a part of it is at the end": lambda: policy_of(k) @ worlds(k.kappa)[0].at_the_edge > 0.01},
         )
     paired = (k.pairs, k.flip, k.features) == (Knobs.pairs, Knobs.flip, Knobs.features)
     if wins > usual - BEHIND or (not paired and wins > UNLUCKY):
         return None
     return Said(
-        f"Preferred to its start in {100 * wins:.0f} of 100 comparisons; at the default, with this seed, it is "
-        f"{100 * usual:.0f}.",
+        f"The policy wins {100 * wins:.0f} of 100 comparisons with its start, compared with {100 * usual:.0f} at the "
+        "default with this seed.",
         {
             "so often it is preferred": lambda: abs(preferred(k, r.here) - wins) < 0.015,
             "the default more often": lambda: preferred(Knobs(seed=k.seed), None) > wins + BEHIND - 0.015,
@@ -545,8 +547,8 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"Preferred to its start in {100 * r.here.wins:.0f} of 100 comparisons; {100 * r.here.off:.0f} % of it lies "
-        "where the start as good as never is.",
+        f"The policy wins {100 * r.here.wins:.0f} of 100 comparisons with its start. {100 * r.here.off:.0f} % of it lies "
+        "where the start hardly ever writes.",
         {
             "so often it is preferred": lambda: abs(preferred(k, r.here) - r.here.wins) < 0.015,
             "no less often than its start": lambda: r.here.wins > HALF - 1e-5,
@@ -560,12 +562,12 @@ def holds(k, r):
 def rise_and_fall(r):
     wins = [o.wins for o in r.best]
     top = int(np.argmax(wins))
-    return f"They rise to {wins[top]:.2f} at N = {rungs('N')[top]}, and are back at {wins[-1]:.2f} at a million."
+    return f"They rise to {wins[top]:.2f} at N = {rungs('N')[top]}, and fall to {wins[-1]:.2f} at a million."
 
 
 GUESS = Guess(
-    "Keep the best scored of N draws. N goes from 1 to a million: what do the wins against the start do?",
-    ("rise on", "rise and level off", "rise, then fall"),
+    "Keep the best-scored of N samples. What happens to the wins over the start as N goes from 1 to a million?",
+    ("they keep rising", "they rise and level off", "they rise, then fall"),
     Knobs(how=BEST, N=1_000_000),
     2,
     lambda k, r: rise_and_fall(r),
@@ -583,7 +585,7 @@ def opened(plain, other):
     score = [[o.proxy for o in r.path] for r in (plain, other)]
     return [
         by_update(
-            "How often people prefer it to its start",
+            "How often people prefer the policy to its start",
             f"share of comparisons, after each of {ALL} updates",
             *both(TWO_RUNS, x, *wins),
             dots([0], [0.5], "the same start", 1),
@@ -592,7 +594,7 @@ def opened(plain, other):
             updates=ALL,
         ),
         by_update(
-            "What the learned reward says of it",
+            "Score of the policy on the reward model",
             "nats; 0 is the start",
             *both(TWO_RUNS, x, *score),
             label(ALL, score[0][-1] + 0.1, TWO_RUNS[0], 8, "right"),

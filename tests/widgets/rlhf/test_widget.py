@@ -118,7 +118,7 @@ def test_what_a_price_that_is_not_on_offer_mends_is_not_said_to_be_beyond_all_pr
     policy, _ = widget.overoptimization.tilt(world.ref, reward, 10.0)
     assert widget.outcome(world, reward, policy).wins > 0.5
     break_ = widget.broken(k, r)
-    assert break_.cause == widget.ASTRAY and "no price that was tried helps" in break_.why
+    assert break_.cause == widget.ASTRAY and "No coefficient that was tried helps" in break_.why
 
 
 def astray(k):
@@ -141,4 +141,4 @@ def test_a_policy_at_the_end_of_the_map_is_not_believed():
 def test_the_guess_is_what_the_run_answers():
     k = widget.GUESS.knobs
     wins = [o.wins for o in catalogue.results.last("rlhf", k).best]
-    assert widget.GUESS.answers[widget.GUESS.right] == "rise, then fall" and wins[0] < max(wins) > wins[-1]
+    assert widget.GUESS.answers[widget.GUESS.right] == "they rise, then fall" and wins[0] < max(wins) > wins[-1]
