@@ -143,7 +143,7 @@ BREAKS = {
         "Hack paid less, no price": "training that meets the hack first",
     },
     "reward_models": {
-        "Labelers pay for length": "labelers who pay for length",
+        "Labelers overvalue length": "labelers who overvalue length",
         "30 pairs, mean of five": "each model’s own errors",
     },
     "reward_scale": {

@@ -14,7 +14,7 @@ SCALE, HEAD = 1.1, 1.1  # squares a standard deviation, and room above
 WIDE, TALL = SCALE * (RIGHT - LEFT), HEAD + SCALE * (HIGH - LOW)
 HALF = 1.1774  # half of a normal cloud's completions lie within so many standard deviations; closed form
 REACH = 3.0  # standard deviations: how long an arrow is drawn
-LEGEND = "rings: half of the completions; arrows: the way in which reward models rise"
+LEGEND = "rings: half of the completions; arrows: the direction in which reward models rise"
 
 
 def place(length: float, quality: float) -> scene.Place:

@@ -56,8 +56,8 @@ def opening(setting, nats):
                 "t",
                 completion_map.BESIDE,
                 10.4,
-                f"A typical completion has {40 * 2 ** (length / 2):.0f} tokens, one of the start 40; people prefer it "
-                f"in {100 * wins:.0f} of 100 comparisons with the start.",
+                f"A typical completion has {40 * 2 ** (length / 2):.0f} tokens, and one of the start has 40. People "
+                f"prefer the policy in {100 * wins:.0f} of 100 comparisons with the start.",
                 *completion_map.typical("t", 40 * 2 ** (length / 2), wins < 0.495, "all five models like this"),
                 scene.word("people prefer the policy, of 100", (0, 5.6), "head"),
                 scene.hundred("wd", [("followed", wins), ("rest", 1 - wins)], (0, 5.95), 20),
@@ -106,8 +106,8 @@ def fan_of(pairs):
 def fan(pairs):
     return [
         scene.scene(
-            "Five models, each fitted to redrawn pairs",
-            "one draw; labelers pay for length; arrows: the way in which each rises",
+            "Five reward models, each fitted to resampled pairs",
+            "one seed; labelers overvalue length; arrows: the direction in which each model rises",
             completion_map.view(
                 "m", "Five arrows and the direction in which people's liking rises.", arrows_of(pairs), own=True
             ),
@@ -118,8 +118,8 @@ def fan(pairs):
 def fan_said(pairs):
     turns = fan_of(pairs)
     return (
-        f"{pairs:,} pairs: the five lie within {np.ptp(turns):.0f} degrees of each other, and {turns.mean() - 45:.0f} "
-        "degrees from people’s own way."
+        f"With {pairs:,} pairs the five lie within {np.ptp(turns):.0f} degrees of each other, and {turns.mean() - 45:.0f} "
+        "degrees from people’s own direction."
     )
 
 
@@ -139,10 +139,10 @@ def kept(E):
         ]
     return [
         panel(
-            "What the mean keeps of one model’s variance",
-            "share; two models’ errors are correlated",
+            "Share of one model’s variance that the mean keeps",
+            "by the correlation between two models’ errors",
             *marks,
-            x="models",
+            x="number of models",
             x_range=(0, 65),
             y_range=(0, 1.05),
         )
@@ -159,7 +159,7 @@ def kept_said(E):
 
 # ── what a head picks ──
 DRAWS, TRIALS = (1, 4, 16, 64, 256), 4000
-TITLES = dict(last="the last token’s score", mean="the mean of all tokens’", sum="their sum")
+TITLES = dict(last="the last token’s score", mean="mean of all scores", sum="sum of all scores")
 
 
 @cache
@@ -178,10 +178,10 @@ def heads(N):
         ]
     return [
         panel(
-            "Length of the best scored of N",
+            "Length of the best-scored of N completions",
             f"tokens, mean of {TRIALS:,} trials; length is worth nothing",
             *marks,
-            x="N completions drawn",
+            x="completions sampled, N",
             x_range=(0.9, 300),
             y_range=(0, 80),
             log="x",
@@ -191,7 +191,10 @@ def heads(N):
 
 def heads_said(N):
     last, mean, total = (picks(head, N)[1] for head in pooled_score.HEADS)
-    return f"Of {counted(N, 'draw')} the last token picks {last:.0f} tokens, the mean {mean:.0f}, the sum {total:.0f}."
+    return (
+        f"Of {counted(N, 'completion')}, the last token picks one of {last:.0f} tokens, the mean {mean:.0f}, and the "
+        f"sum {total:.0f}."
+    )
 
 
 FIGURES = {
@@ -203,12 +206,12 @@ FIGURES = {
         fan_said,
     ),
     "kept": Figure(
-        kept, reward_ensemble.variance_share, Handle("Models", SIZES, start=2, words=tuple(map(str, SIZES))), kept_said
+        kept, reward_ensemble.variance_share, Handle("Number of models", SIZES, start=2, words=tuple(map(str, SIZES))), kept_said
     ),
     "heads": Figure(
         heads,
         pooled_score.picked,
-        Handle("Completions drawn", DRAWS, start=4, words=tuple(map(str, DRAWS))),
+        Handle("Completions sampled", DRAWS, start=4, words=tuple(map(str, DRAWS))),
         heads_said,
     ),
 }

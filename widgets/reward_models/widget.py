@@ -24,7 +24,7 @@ from widgets.reward_models import completion_map
 
 TITLE = "Several reward models made into one, and what people prefer"
 RUNS = 16
-COST = f"{RUNS} draws of labels, models and policy"
+COST = f"{RUNS} runs, each with its own pairs, models and policy"
 HALF, MANY = 0.5, 3  # wins, and how many of sixteen runs below it are a break even where the mean is above
 BEHIND = 0.05  # of wins under the default that are called clearly behind
 MOST = 10  # models
@@ -34,25 +34,25 @@ DISTANCES = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0]
 
 @dataclass(frozen=True)
 class Knobs:
-    how: str = choice("Made into one", LOWEST, list(HOWS))
-    bias: float = slider("Labelers pay for length", 0.0, low=0.0, high=2.0, step=0.25)
+    how: str = choice("Way to combine the models", LOWEST, list(HOWS))
+    bias: float = slider("Labelers' bonus for length", 0.0, low=0.0, high=2.0, step=0.25)
     pairs: int = ladder("Pairs compared", 200, [20, 30, 50, 100, 200, 500, 1000, 3000])
-    features: str = choice("Reward models see", STRAIGHT, [STRAIGHT, SQUARES])
-    kl: float = ladder("Distance, KL", 8.0, DISTANCES, unit="nats")
-    E: int = ladder("Models", 5, [2, 3, 5, 7, MOST])
+    features: str = choice("Features of the reward models", STRAIGHT, [STRAIGHT, SQUARES])
+    kl: float = ladder("KL from the start", 8.0, DISTANCES, unit="nats")
+    E: int = ladder("Number of models", 5, [2, 3, 5, 7, MOST])
     lam: float = slider("Charge for variance", 0.5, low=0.0, high=3.0, step=0.25)
-    seed: int = slider("Block of 16 draws", 0, low=0, high=9, step=1)
+    seed: int = slider("Block of 16 seeds", 0, low=0, high=9, step=1)
 
 
 LEAD = ("how", "bias")
 KNOB_GROUPS = {"The labels": ("pairs",), "The models": ("features", "E", "lam"), "The policy": ("kl", "seed")}
 PRESETS = {
     "Lowest of five": Knobs(),
-    "Labelers pay for length": Knobs(bias=1.0),
+    "Labelers overvalue length": Knobs(bias=1.0),
     "Length taken out": Knobs(how=OUT, bias=1.0),
     "30 pairs, mean of five": Knobs(how="mean", pairs=30, features=SQUARES, kl=16.0),
     "30 pairs, uncertainty": Knobs(how=UNCERTAINTY, pairs=30, features=SQUARES, kl=16.0),
-    "Honest labels, length out": Knobs(how=OUT, features=SQUARES),
+    "Honest labels, length taken out": Knobs(how=OUT, features=SQUARES),
 }
 
 
@@ -113,7 +113,7 @@ def done(r):
 
 
 # ── the pictures ──
-BOARD, WINS = f"Where {RUNS} policies went", "How often people prefer it to its start"
+BOARD, WINS = f"Where {RUNS} policies went", "How often people prefer the policy to its start"
 BELOW, LIKED = "below the start", "all the models like this"
 
 
@@ -127,16 +127,16 @@ def board(k, r):
     spots += [(0.0, 0.0, "rest")] * (RUNS - len(spots))
     arrows = [(theta[1], theta[0]) for theta in r.middle.theta[:, :2]]
     arrows += arrows[-1:] * (MOST - len(arrows))
-    alt = f"{r.below} of {len(r.runs)} policies stand where people like their completions less than the start's."
+    alt = f"People like the completions of {r.below} of {len(r.runs)} policies less than those of the start."
     return scene.scene(
         BOARD,
-        "a point a policy; [followed] people prefer the start; arrows: one run's models",
+        "each point: a policy; [followed] people prefer the start; arrows: one run's models",
         completion_map.view("m", alt, arrows, spots=spots),
         scene.view(
             "t",
             completion_map.BESIDE,
             completion_map.BELOW,
-            f"A typical completion has {r.tokens:.0f} tokens, one of the start 40.",
+            f"A typical completion has {r.tokens:.0f} tokens, and one of the start has 40.",
             *completion_map.typical("t", r.tokens, bool(break_ and break_.cause == SAME), liked(k)),
         ),
         tab="Runs",
@@ -156,13 +156,13 @@ def by_run(k, r):
     low = r.wins < HALF
     return panel(
         WINS,
-        f"share of comparisons; {RUNS} draws of pairs",
+        f"share of comparisons; {RUNS} runs",
         dots(number[~low], r.wins[~low], "above the start"),
         dots(number[low], r.wins[low], BELOW),
         line([1, RUNS], [r.mean] * 2, "mean", 8, "reference"),
         label(RUNS, r.mean, "mean", 8, "right"),
         threshold(HALF, "below: people prefer the start", 0.0, outside=True),
-        x="draw",
+        x="run",
         x_range=(0, RUNS + 1),
         y_range=(0, 1.02),
         tab="Runs",
@@ -175,7 +175,7 @@ def along_length(k, r):
     paid = many_reward_models.rewards(r.middle.theta)
     at = (world.q == 0) & (world.l >= -3) & (world.l <= 7)
     length = world.l[at]
-    marks = [line(length, world.gold[at], "what people would pay", 8, "exact")]
+    marks = [line(length, world.gold[at], "people’s own reward", 8, "exact")]
     if single(k):
         marks.append(line(length, paid[0, at], "the model", 1))
     else:
@@ -185,8 +185,8 @@ def along_length(k, r):
             marks.append(line(length, reward, how, series))
             marks.append(label(-2.9, 15.5 - 1.9 * series, how, series))
     return panel(
-        "What is paid for length",
-        "nats, at average quality, the run in the middle; dotted: people",
+        "Reward by length of the completion",
+        "nats, average quality, median run; dotted: people’s",
         *marks,
         x="length, standard deviations of the start",
         x_range=(-3, 7),
@@ -197,7 +197,7 @@ def along_length(k, r):
 
 def agreement(k, r):
     number = np.arange(1, len(r.runs) + 1)
-    none = [label((RUNS + 1) / 2, 0.5, "one model has none to agree with", 8, "center")]
+    none = [label((RUNS + 1) / 2, 0.5, "one model has no other to agree with", 8, "center")]
     return panel(
         "Pairs on which all models agree",
         "share of 1,000 pairs",
@@ -206,12 +206,12 @@ def agreement(k, r):
             if single(k)
             else [
                 dots(number, [one.agree_start for one in r.runs], "pairs of the start", 8),
-                dots(number, [one.agree_policy for one in r.runs], "the policy’s against the start’s", 1),
+                dots(number, [one.agree_policy for one in r.runs], "pairs of policy and start", 1),
                 label(RUNS, 0.02, "pairs of the start", 8, "right"),
-                label(RUNS, 0.1, "the policy’s against the start’s", 1, "right"),
+                label(RUNS, 0.1, "pairs of policy and start", 1, "right"),
             ]
         ),
-        x="draw",
+        x="run",
         x_range=(0, RUNS + 1),
         y_range=(0, 1.02),
         tab="Models",
@@ -224,20 +224,20 @@ def readouts(k, r):
     if not single(k):
         agree, percent = [100 * r.agreeing(of) for of in ("agree_start", "agree_policy")], "%"
     return [
-        Readout("Wins against the start, mean", r.mean, "", overoptimization.outcome, state),
+        Readout("Wins over the start, mean", r.mean, "", overoptimization.outcome, state),
         Readout("Runs below the start", r.below, f"of {len(r.runs)}", many_reward_models.run),
-        Readout("Typical completion", r.tokens, "tokens", many_reward_models.run),
-        Readout("All agree, pairs of the start", agree[0], percent, all_agree),
-        Readout("All agree, policy against start", agree[1], percent, all_agree),
+        Readout("Length of a typical completion", r.tokens, "tokens", many_reward_models.run),
+        Readout("Agreement, pairs of the start", agree[0], percent, all_agree),
+        Readout("Agreement, policy and start", agree[1], percent, all_agree),
     ]
 
 
 # ── verdicts ──
 SAME, SHAPE, OWN, FAR, MIXED = (
-    "labelers who pay for length",
+    "labelers who overvalue length",
     "models that cannot bend",
     "each model’s own errors",
-    "so far from the start",
+    "a policy far from its start",
     "more than one thing at once",
 )
 
@@ -246,7 +246,7 @@ def watched(k, r):
     if r.mean >= HALF and r.below:
         expression = f"runs >= {MANY}"
         return Gauge(f"Runs of {RUNS} below the start", r.below, MANY - 1, "runs", expression=expression)
-    return Gauge("Wins against the start, mean", r.mean, HALF, below=True, expression=f"wins < {HALF}")
+    return Gauge("Wins over the start, mean", r.mean, HALF, below=True, expression=f"wins < {HALF}")
 
 
 def damaged(r):
@@ -291,9 +291,9 @@ def why(k, r, cause):
     mends = {"undoing it mends": lambda: sound(replace(k, **fix_and_cause(k)[0]))}
     if cause == SAME:
         agree = not single(k) and r.agreeing("agree_policy") > 0.9
-        who = "The model learned from" if single(k) else f"All {k.E} learned from the same"
+        who = "The model learned from" if single(k) else f"All {k.E} models learned from the same"
         return Said(
-            f"{who} labelers{',' * (not single(k))} who pay for length: {'they agree, and ' if agree else ''}{ends}.",
+            f"{ends}. {who} labelers, who overvalue length{', so they agree' if agree else ''}.",
             mends
             | {
                 "labelers pay for length": lambda: k.bias > 0 and fix_and_cause(k)[0] == dict(bias=0.0),
@@ -303,12 +303,13 @@ def why(k, r, cause):
         )
     if cause == OWN:
         return Said(
-            f"{ends}, though the mean is {r.mean:.2f}: on {k.pairs:,} pairs each model errs in its own way.",
+            f"{ends}, although the mean of the wins is {r.mean:.2f}. With {k.pairs:,} pairs, each model errs in its own "
+            "way.",
             mends | {"the mean is above the start": lambda: r.mean >= HALF, "few are enough": lambda: r.below >= MANY},
         )
     if cause == SHAPE:
         return Said(
-            f"At {k.kl:g} {plural(k.kl, 'nat')} people’s liking has turned down, and straight models cannot: {ends}.",
+            f"{ends}. At {k.kl:g} {plural(k.kl, 'nat')} people’s liking has turned down, but straight models cannot turn.",
             mends
             | {
                 "the models are straight": lambda: k.features == STRAIGHT,
@@ -318,11 +319,11 @@ def why(k, r, cause):
     if cause == FAR:
         nearer = fix_and_cause(k)[0]["kl"]
         return Said(
-            f"{ends} at a distance of {k.kl:g} {plural(k.kl, 'nat')}; at {nearer:g} it holds.",
+            f"{ends} at a distance of {k.kl:g} {plural(k.kl, 'nat')}. At {nearer:g} the policies win.",
             mends | {"nearer it holds": lambda: nearer < k.kl},
         )
     return Said(
-        f"{ends}, and wins are {r.mean:.2f}. Undoing one thing alone does not mend it.",
+        f"{ends}, and the mean of the wins is {r.mean:.2f}. Undoing one thing alone does not mend it.",
         mends
         | {
             "one thing alone does not": lambda: (
@@ -361,24 +362,24 @@ def worse(k, r):
         with_it = end(run, replace(k, how=ONE))
         if with_it.mean > r.mean + BEHIND and not damaged(with_it):
             return Said(
-                f"Length is out, and people like some of it: {of_100(r.mean)} comparisons are won, with length "
-                f"{of_100(with_it.mean, '')}.",
+                f"The policies win {of_100(r.mean)} comparisons, compared with {of_100(with_it.mean, '')} if length stays "
+                "in, because people like some length.",
                 {"people like some of it": lambda: many_reward_models.world().c > 0 and k.bias == 0},
             )
     usual = end(run, Knobs(seed=k.seed)).mean
     if r.mean > usual - BEHIND:
         return None
     return Said(
-        f"Preferred to the start in {of_100(r.mean)} comparisons; at the default it is {of_100(usual, '')}.",
+        f"The policies win {of_100(r.mean)} comparisons with the start, compared with {of_100(usual, '')} at the default.",
         {"the default is ahead": lambda: end(run, Knobs(seed=k.seed)).mean > r.mean + BEHIND - 1e-9},
     )
 
 
 def holds(k, r):
     end_below = plural(r.below, "ends", "end")
-    some = f"{r.below} of {len(r.runs)} runs {end_below} below it" if r.below else "no run ends below it"
+    some = f"{r.below} of {len(r.runs)} runs {end_below} below the start" if r.below else "no run ends below it"
     return Said(
-        f"Preferred to the start in {of_100(r.mean)} comparisons, in the mean of {len(r.runs)} draws; {some}.",
+        f"The policies of {len(r.runs)} runs win {of_100(r.mean)} comparisons with the start on average, and {some}.",
         {
             "so often it is preferred": lambda: (
                 abs(np.mean([preferred(k, one) for one in range(len(r.runs))]) - r.mean) < 0.01
@@ -393,12 +394,12 @@ def of_100(share, of=" of 100"):
 
 
 GUESS = Guess(
-    "Labelers pay for length: one model’s policy wins 0.39. What does that of the lowest of five win?",
+    "Labelers overvalue length, and one model’s policy wins 0.39. How much does the lowest of five win?",
     ("about 0.40", "about 0.60", "about 0.80"),
     Knobs(bias=1.0),
     0,
-    lambda k, r: f"{r.mean:.2f}: all five learned from the same labelers, so the lowest pays for length as well.",
-    "Wins against the start, mean",
+    lambda k, r: f"It wins {r.mean:.2f}, because all five models learned from the same labelers.",
+    "Wins over the start, mean",
 )
 DARE = "Can you make people change sides between policy and start?"
 OPENING = Played(Knobs(how=OUT, bias=1.0), Knobs(bias=1.0), "opening")

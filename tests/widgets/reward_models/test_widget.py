@@ -70,7 +70,7 @@ def test_where_one_thing_alone_does_not_mend_no_cause_is_named():
 @pytest.mark.slow
 def test_taking_length_out_costs_where_people_rightly_like_some_of_it():
     verdict = widget.worse(Knobs(how=OUT, features=SQUARES), last(how=OUT, features=SQUARES))
-    assert verdict.startswith("Length is out")
+    assert "people like some length" in verdict
     assert last(how=ONE, features=SQUARES).mean > last(how=OUT, features=SQUARES).mean + 0.05
 
 
@@ -97,7 +97,7 @@ def test_the_picture_has_a_dark_point_for_each_run_below_the_start():
 
 
 def test_the_verdict_on_a_single_model_speaks_of_one():
-    assert broken(how=ONE, bias=1.0).why.startswith("The model learned from labelers who")
+    assert "The model learned from labelers, who" in broken(how=ONE, bias=1.0).why
 
 
 def test_wins_of_a_run_are_those_of_drawn_completions():
@@ -107,7 +107,7 @@ def test_wins_of_a_run_are_those_of_drawn_completions():
 
 def test_a_run_that_has_not_ended_is_no_break():
     r = widget.Result(last(bias=1.0).runs[:4])
-    assert widget.broken(Knobs(bias=1.0), r) is None and "4 draws" in widget.holds(Knobs(bias=1.0), r)
+    assert widget.broken(Knobs(bias=1.0), r) is None and "4 runs" in widget.holds(Knobs(bias=1.0), r)
 
 
 def test_the_middle_run_is_in_the_middle():
