@@ -71,8 +71,8 @@ CHALLENGES = (
         Knobs(K=2),
     ),
     Challenge(
-        "With SGD, one prompt per batch and the token mean, keep wrong completions at most 1.3 times as long as correct "
-        "ones.",
+        "With SGD, one prompt per batch and the token mean, keep wrong completions at most 1.3 times as long as "
+        "correct ones.",
         lambda k, r: k.optimizer == "SGD" and k.groups == 1 and k.divisor == "token mean" and at_most(r, 1.3),
         Knobs(groups=1, K=64, learning_rate=0.5),
     ),

@@ -58,7 +58,7 @@ TOKENS = (5, 5, 10, 40)
 REWARDS = np.array([[1.0, 0.0, 0.0, 0.0]])
 FILES = {"own length": grpo, "batch's tokens": dapo, "constant": dr_grpo}
 SAID = {
-    "own length": "Every wrong completion counts the same, so a token of the longest counts an eighth of a short one's.",
+    "own length": "Every wrong completion counts the same, so a token of the longest counts an eighth as much.",
     "batch's tokens": "Every token of the batch counts the same, but every batch has a different divisor.",
     "constant": "Every token counts the same in every batch, so the cost of a mistake grows with its length.",
 }

@@ -278,8 +278,8 @@ def worse(k, r):
     if apart(r) <= DRIFT:
         return None
     return Said(
-        f"Wrong completions are {apart(r):.1f} times as long as correct ones. The drift is slow, but no reward asks for "
-        "it.",
+        f"Wrong completions are {apart(r):.1f} times as long as correct ones. The drift is slow, but no reward asks "
+        "for it.",
         {
             "a constant drifts less": lambda: apart(other(k, divisor="constant")) < apart(r) / 1.2,
             "it is slow": lambda: r.lengths.updates < UPDATES or ends(r)[0] < APART * ends(r)[1],

@@ -370,15 +370,16 @@ def worse(k, r):
         return final(end(run, Knobs(seed=k.seed)))
 
     return Said(
-        f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} answers are correct. By default about 95 are.",
+        f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} answers are correct. By default about 95 "
+        "are.",
         {"the default has more": lambda: usual() > final(r) + 0.01, "about 95": lambda: abs(usual() - USUAL) < 0.05},
     )
 
 
 def holds(k, r):
     return Said(
-        f"After update {r.updates}, {many_found(r)} of 24 runs have found the prize, and {of_100(final(r))} answers are "
-        "correct.",
+        f"After update {r.updates}, {many_found(r)} of 24 runs have found the prize, and {of_100(final(r))} answers "
+        "are correct.",
         {
             "so many": lambda: int((r.last.pi.argmax(axis=1) == PRIZE).sum()) >= many_found(r),
             "so much": lambda: abs((r.last.pi[:, PRIZE] + r.last.pi[:, COMMON] / 2).mean() - final(r)) < 1e-9,

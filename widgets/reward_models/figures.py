@@ -118,8 +118,8 @@ def fan(pairs):
 def fan_said(pairs):
     turns = fan_of(pairs)
     return (
-        f"With {pairs:,} pairs the five lie within {np.ptp(turns):.0f} degrees of each other, and {turns.mean() - 45:.0f} "
-        "degrees from people’s own direction."
+        f"With {pairs:,} pairs the five lie within {np.ptp(turns):.0f} degrees of each other, and "
+        f"{turns.mean() - 45:.0f} degrees from people’s own direction."
     )
 
 
@@ -206,7 +206,10 @@ FIGURES = {
         fan_said,
     ),
     "kept": Figure(
-        kept, reward_ensemble.variance_share, Handle("Number of models", SIZES, start=2, words=tuple(map(str, SIZES))), kept_said
+        kept,
+        reward_ensemble.variance_share,
+        Handle("Number of models", SIZES, start=2, words=tuple(map(str, SIZES))),
+        kept_said,
     ),
     "heads": Figure(
         heads,

@@ -303,13 +303,14 @@ def why(k, r, cause):
         )
     if cause == OWN:
         return Said(
-            f"{ends}, although the mean of the wins is {r.mean:.2f}. With {k.pairs:,} pairs, each model errs in its own "
-            "way.",
+            f"{ends}, although the mean of the wins is {r.mean:.2f}. With {k.pairs:,} pairs, each model errs in its "
+            "own way.",
             mends | {"the mean is above the start": lambda: r.mean >= HALF, "few are enough": lambda: r.below >= MANY},
         )
     if cause == SHAPE:
         return Said(
-            f"{ends}. At {k.kl:g} {plural(k.kl, 'nat')} people’s liking has turned down, but straight models cannot turn.",
+            f"{ends}. At {k.kl:g} {plural(k.kl, 'nat')} people’s liking has turned down, but straight models cannot "
+            "turn.",
             mends
             | {
                 "the models are straight": lambda: k.features == STRAIGHT,
@@ -362,15 +363,16 @@ def worse(k, r):
         with_it = end(run, replace(k, how=ONE))
         if with_it.mean > r.mean + BEHIND and not damaged(with_it):
             return Said(
-                f"The policies win {of_100(r.mean)} comparisons, compared with {of_100(with_it.mean, '')} if length stays "
-                "in, because people like some length.",
+                f"The policies win {of_100(r.mean)} comparisons, compared with {of_100(with_it.mean, '')} if length "
+                "stays in, because people like some length.",
                 {"people like some of it": lambda: many_reward_models.world().c > 0 and k.bias == 0},
             )
     usual = end(run, Knobs(seed=k.seed)).mean
     if r.mean > usual - BEHIND:
         return None
     return Said(
-        f"The policies win {of_100(r.mean)} comparisons with the start, compared with {of_100(usual, '')} at the default.",
+        f"The policies win {of_100(r.mean)} comparisons with the start, compared with {of_100(usual, '')} at the "
+        "default.",
         {"the default is ahead": lambda: end(run, Knobs(seed=k.seed)).mean > r.mean + BEHIND - 1e-9},
     )
 

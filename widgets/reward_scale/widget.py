@@ -300,10 +300,10 @@ def why(k, r, harmful):
         of_each = {f"harm by: {cause}": partial(harms, k, r, harmful, cause) for cause in harmful}
         return Said(f"{final(r):.2f} of sums are correct: {listed}.", claims | of_each)
     sentences = {
-        ONE: f"{ends}. One reward in 128 is {loud / of_checker:g} times a correct one's, and correct answers keep a mean "
-        f"advantage of {push}.",
-        SCALE: f"The checker's half ends at {r.right[-1, CHECKER]:.2f} and the model's at {r.right[-1, MODEL]:.2f}. The "
-        f"checker has only {100 * np.nanmean(r.share):.1f} % of the squared advantage.",
+        ONE: f"{ends}. One reward in 128 is {loud / of_checker:g} times a correct one's, and correct answers keep a "
+        f"mean advantage of {push}.",
+        SCALE: f"The checker's half ends at {r.right[-1, CHECKER]:.2f} and the model's at {r.right[-1, MODEL]:.2f}. "
+        f"The checker has only {100 * np.nanmean(r.share):.1f} % of the squared advantage.",
         PRICE: f"{ends}, compared with {START:.2f} before training. A nat of KL costs as much as "
         f"{k.price / of_checker:g} correct answers.",
         STEP: f"{ends}. Nothing divides the rewards, so their scale sets the length of SGD's steps.",

@@ -381,8 +381,8 @@ def below_half(low):
 def why(k, r, low, cause):
     if cause == ONE:
         return Said(
-            f"The policy is left with {np.exp(r.here.entropy):.1f} different completions, because one completion has the "
-            "highest reward and little else counts.",
+            f"The policy is left with {np.exp(r.here.entropy):.1f} different completions, because one completion has "
+            "the highest reward and little else counts.",
             {
                 "hardly a completion is left": lambda: np.sum(policy_of(k) > 0.01) <= 2 * FEW,
                 "one is the best": lambda: np.sum(np.isclose(reward := reward_of(k), reward.max(), atol=1e-9)) == 1,
@@ -403,8 +403,8 @@ def why(k, r, low, cause):
     if cause == SWING:
         wins, nats = ([getattr(o, of) for o in r.path[-LATE:]] for of in ("wins", "kl"))
         return Said(
-            f"In the last {LATE} updates wins swing from {low:.2f} to {max(wins):.2f}, because the coefficient and the KL "
-            "overshoot each other.",
+            f"In the last {LATE} updates wins swing from {low:.2f} to {max(wins):.2f}, because the coefficient and the "
+            "KL overshoot each other.",
             {
                 "the distance overshoots its target both ways": lambda: min(nats) < k.target < max(nats),
                 "wins go up and down": lambda: low == round(min(wins), 6) and max(wins) - low > BEHIND,
@@ -547,8 +547,8 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"The policy wins {100 * r.here.wins:.0f} of 100 comparisons with its start. {100 * r.here.off:.0f} % of it lies "
-        "where the start hardly ever writes.",
+        f"The policy wins {100 * r.here.wins:.0f} of 100 comparisons with its start. {100 * r.here.off:.0f} % of it "
+        "lies where the start hardly ever writes.",
         {
             "so often it is preferred": lambda: abs(preferred(k, r.here) - r.here.wins) < 0.015,
             "no less often than its start": lambda: r.here.wins > HALF - 1e-5,
