@@ -43,10 +43,10 @@ BREAKS = {
         "Log-ratio differentiated": "a push that ignores the teacher",
     },
     "dpo": {
-        "DPO, β 0.1": "the pull home is too weak",
-        "Sure labels": "labels are surer than people",
-        "Longer pleases": "labelers pay for length",
-        "SimPO, cpo_alpha 0": "nothing holds it to the reference",
+        "DPO, β 0.1": "too small a KL coefficient",
+        "Sure labels": "labels that are surer than people",
+        "Labelers overvalue length": "labelers who overvalue length",
+        "SimPO, cpo_alpha 0": "a loss without a reference",
     },
     "dr_grpo": {
         "GRPO, 2024": "a weaker push on long failures",

@@ -23,23 +23,24 @@ CHANGE = Change(
     "the loss of DPO",
     (
         Exercise(
-            "Make IPO of it: the square of how far the margin is from 1/(2β), and its derivative.",
+            "Turn it into IPO. Return the squared distance of the margin from 1/(2β), and its derivative.",
             CALLS,
             preference_losses.ipo,
             (
-                "IPO asks for a certain margin, and a margin beyond it costs as much as one that falls short.",
+                "IPO asks for a certain margin. A margin beyond it costs as much as a margin that falls short.",
                 "With d = h − 1/(2β) the loss is d², and its derivative is 2d.",
             ),
             (LINE, "    return (h - 1 / (2 * beta)) ** 2, 2 * (h - 1 / (2 * beta))"),
         ),
         Exercise(
-            "Make conservative DPO of it: a label is right with a chance of 0.9 and wrong with 0.1. "
+            "Turn it into conservative DPO. A label is right with probability 0.9 and wrong with probability 0.1. "
             "Return the expected loss and its derivative.",
             CALLS,
             conservative,
             (
-                "A wrong label means that the other completion won: its loss is that of the margin −h.",
-                "0.9 times the loss of βh and 0.1 times that of −βh. The slope of the second has the other sign.",
+                "A wrong label means that the loser should have won, so its loss is that of the margin −h.",
+                "Add 0.9 times the loss of βh and 0.1 times the loss of −βh. The slope of the second has the opposite "
+                "sign.",
             ),
             (
                 LINE,
@@ -68,7 +69,7 @@ CHALLENGES = (
         Knobs(loss="KTO", beta=2.0, labels=SURE),
     ),
     Challenge(
-        "Win 0.72 where the taste for length is 1, with 200 pairs or more.",
+        "Win 0.72 with a labelers' bonus for length of 1, and with 200 pairs or more.",
         lambda k, r: bool(k.bias == 1 and k.n >= 200 and won(k, r) >= 0.72),
         Knobs(bias=1.0, beta=0.2, steps=40),
     ),

@@ -15,7 +15,7 @@ from widgets.frame.drawing.written import signed
 
 # ── four completions whose rewards are known ──
 REF, REWARD = np.array([0.5, 0.3, 0.15, 0.05]), np.arange(4.0)
-FOUR = tuple(f"paid {reward:.0f}" for reward in REWARD)
+FOUR = tuple(f"reward {reward:.0f}" for reward in REWARD)
 PRICES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 4.0)
 
 
@@ -29,14 +29,14 @@ def four(beta):
     best, reward = inside(beta)
     return [
         panel(
-            "The best policy at this price",
+            "The best policy at this coefficient",
             "probability; dots: the reference",
             bars(FOUR, best, "best policy", 1, text=[f"{p:.2f}" for p in best]),
             dots(FOUR, REF, "reference", 8),
             y_range=(0, 1.1),
         ),
         panel(
-            "Its log-ratio, times the price",
+            "Its log-ratio times the coefficient",
             "β log π*/π_ref",
             bars(FOUR, reward, "reward inside", 2, text=[signed(each) for each in reward]),
             y_range=(-3.2, 3.2),
@@ -47,8 +47,8 @@ def four(beta):
 def steps_of_one(beta):
     reward = inside(beta)[1]
     return (
-        f"From each bar to the next it is {np.diff(reward).mean():.2f}, as from reward to reward; all are shifted by "
-        f"{signed(reward[0])}."
+        f"Each bar is {np.diff(reward).mean():.2f} above the one before, just as the rewards are, and all are shifted "
+        f"by {signed(reward[0])}."
     )
 
 
@@ -86,16 +86,16 @@ def ends(beta):
     return [
         panel(
             "Weights of the policy",
-            "up: of quality; [s8] other prices",
-            dots([t[1] for t in others], [t[0] for t in others], "other prices", 8),
+            "up: weight of quality; [s8] other values of β",
+            dots([t[1] for t in others], [t[0] for t in others], "other values of β", 8),
             dots([theta[1]], [theta[0]], "DPO", 1),
             label(float(theta[1]) + 0.12, float(theta[0]) - 0.35, "DPO", 1),
             x="weight of length",
             **axes,
         ),
         panel(
-            "The same, times the price",
-            "up: of quality; line: the reward model",
+            "Weights times the coefficient",
+            "up: weight of quality; line: reward model",
             line(*arrow, "reward model", 2),
             dots([beta * theta[1]], [beta * theta[0]], "DPO", 1, "here"),
             label(float(model()[1]) + 0.12, float(model()[0]) + 0.1, "reward model, and DPO", 2),
@@ -109,7 +109,7 @@ def where(beta):
     end = trained(beta, CONVERGED, CONVERGED)
     quality, length = beta * end.theta[-1]
     return (
-        f"At β = {beta:g} DPO ends {end.kl[-1]:.1f} nats from the reference; times β its weights are "
+        f"At β = {beta:g} DPO ends {end.kl[-1]:.1f} nats from the reference. Its weights times β are "
         f"{quality:.2f} and {length:.2f}."
     )
 
@@ -124,7 +124,7 @@ def displaced(step):
     return [
         panel(
             "What the pairs have gained",
-            "log-probability since the start, nats, mean",
+            "mean log-probability minus its start, nats",
             line([0, STEPS], [0, 0], "start", 8, "reference"),
             line(run.step, run.chosen, "winners", 1),
             line(run.step, run.rejected, "losers", 2),
@@ -137,7 +137,7 @@ def displaced(step):
             y_range=(-6, 1),
         ),
         panel(
-            "Wins against the reference",
+            "Wins over the reference",
             "share of comparisons, exact",
             line(run.step, run.wins, "policy", 1),
             dots([step], [run.wins[at]], "here", 1),
@@ -152,8 +152,8 @@ def so_far(step):
     run = trained(BETA, STEPS, 4)
     at = int(np.searchsorted(run.step, step))
     return (
-        f"Step {step}: winners {signed(run.chosen[at])}, losers {signed(run.rejected[at])} nats; the policy wins "
-        f"{run.wins[at]:.2f}."
+        f"At step {step} winners have gained {signed(run.chosen[at])} nats and losers {signed(run.rejected[at])}. The "
+        f"policy wins {run.wins[at]:.2f}."
     )
 
 
@@ -193,23 +193,21 @@ def valleys(P):
 
 def rests(P):
     dpo, ipo = preference_losses.dpo_optimum_pair(P, BETA), preference_losses.ipo_optimum_pair(P, TAU)
-    first = f"DPO rests at {dpo:.1f} nats" if np.isfinite(dpo) else "DPO falls forever"
-    return (
-        f"One side wins {100 * P:.0f} % of the time: {first}, IPO {'' if np.isfinite(dpo) else 'rests '}at {ipo:.1f}."
-    )
+    first = f"DPO rests at {dpo:.1f} nats" if np.isfinite(dpo) else "DPO never rests"
+    return f"One side wins {100 * P:.0f} % of the time. {first}, and IPO rests at {ipo:.1f}."
 
 
 FIGURES = {
     "inside": Figure(
         four,
         preference_losses.implicit_reward,
-        Handle("Price of a nat", PRICES, start=2, words=tuple(f"{beta:g}" for beta in PRICES), symbol="β"),
+        Handle("KL coefficient", PRICES, start=2, words=tuple(f"{beta:g}" for beta in PRICES), symbol="β"),
         steps_of_one,
     ),
     "same": Figure(
         ends,
         direct_preference.train,
-        Handle("Price of a nat", ENDS, start=2, words=tuple(f"{beta:g}" for beta in ENDS), symbol="β"),
+        Handle("KL coefficient", ENDS, start=2, words=tuple(f"{beta:g}" for beta in ENDS), symbol="β"),
         where,
     ),
     "displaced": Figure(

@@ -19,7 +19,7 @@ from widgets.frame.drawing.marks import dots, heat, label, line, panel, threshol
 from widgets.frame.drawing.small_figures import Opening
 from widgets.frame.drawing.written import signed
 
-TITLE = "What a policy trained on pairs wins, and where its probability goes"
+TITLE = "How often a policy trained on pairs wins, and where its probability goes"
 COST = "full batches, Adam"
 
 STEPS = 400  # of the longest run, and of the axis
@@ -51,11 +51,11 @@ LENGTHS = 20, 2000  # tokens on the axis
 @dataclass(frozen=True)
 class Knobs:
     loss: str = choice("Loss", "DPO", list(LOSSES))
-    beta: float = ladder("Price of a nat", 0.4, BETAS, symbol="β")
+    beta: float = ladder("KL coefficient", 0.4, BETAS, symbol="β")
     labels: str = choice("Labels", ASKED, [ASKED, SURE])
-    bias: float = slider("Taste for length", 0.0, low=0.0, high=1.5, step=0.25)
-    n: int = ladder("Pairs", 200, [10, 12, 20, 30, 50, 100, 200, 300, 500, 1000])
-    steps: int = ladder("Steps", 400, [20, 40, 80, 150, 250, 400])
+    bias: float = slider("Labelers' bonus for length", 0.0, low=0.0, high=1.5, step=0.25)
+    n: int = ladder("Pairs compared", 200, [10, 12, 20, 30, 50, 100, 200, 300, 500, 1000])
+    steps: int = ladder("Training steps", 400, [20, 40, 80, 150, 250, 400])
     flip: float = slider("Fraction of flipped labels", 0.0, low=0.0, high=0.4, step=0.05)
     gamma: float = ladder("Margin of SimPO", 0.5, [0.0, 0.1, 0.25, 0.5, 1.0, 1.6, 2.5, 5.0])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
@@ -67,16 +67,16 @@ PRESETS = {
     "IPO, β 0.1": Knobs(loss="IPO", beta=0.1),
     "DPO, β 0.1": Knobs(beta=0.1),
     "Sure labels": Knobs(labels=SURE),
-    "Longer pleases": Knobs(bias=1.0),
+    "Labelers overvalue length": Knobs(bias=1.0),
     "SimPO, cpo_alpha 0": Knobs(loss="SimPO", beta=0.1),
 }
 GUESS = Guess(
-    "Raise the price of a nat from 0.4 to 1, and the policy stays nearer to the reference. Where does the loss end?",
+    "With a KL coefficient of 1 instead of 0.4, the policy stays closer to the reference. Where does the loss end?",
     ("higher", "at the same value", "lower"),
     Knobs(beta=1.0),
     1,
     lambda k, r: (
-        f"At the same value, {r.course.loss[-1]:.3f}: the best fit of the pairs is one, and a larger price divides it."
+        f"It ends at {r.course.loss[-1]:.3f}, as before. The best fit stays, and the coefficient divides its weights."
     ),
 )
 
@@ -95,7 +95,7 @@ class Result:
 
 
 def idle(k):
-    return {} if k.loss == "SimPO" else dict(gamma="SimPO alone has one")
+    return {} if k.loss == "SimPO" else dict(gamma="only SimPO has a margin")
 
 
 def run(k):
@@ -152,9 +152,9 @@ def best(r):
     return float(r.course.wins[at]), int(r.course.step[at])
 
 
-WEAK, FREE = "the pull home is too weak", "nothing holds it to the reference"
-CERTAIN, BENT = "labels are surer than people", "labelers pay for length"
-FEW, TURNED, MIXED = "too few pairs", "too many labels are wrong", "more than one thing at once"
+WEAK, FREE = "too small a KL coefficient", "a loss without a reference"
+CERTAIN, BENT = "labels that are surer than people", "labelers who overvalue length"
+FEW, TURNED, MIXED = "too few pairs", "too many flipped labels", "more than one thing at once"
 ENDLESS = ("sigmoid", "sigmoid_norm", "robust")  # with sure labels a larger margin is always a lower loss
 WITHOUT = ("simpo", "orpo")  # losses that know no reference
 
@@ -182,7 +182,7 @@ def cause(k):
 
 
 def fix(k, cause):
-    """A dearer nat where labels are sure, since nobody can make people waver; else what is in the way."""
+    """A larger coefficient where labels are sure, since nobody can make people waver; otherwise what is in the way."""
     dearer = [dict(beta=beta) for beta in BETAS if beta > max(k.beta, 0.7)]
     if cause == CERTAIN and k.loss == "DPO" and (back := recovery.first_of(k, dearer, holding)):
         return back
@@ -203,7 +203,7 @@ def outcome(k, r):
     x, y = r.course.step[SHOWN], r.course.wins[SHOWN]
     off_map = " · off the map" if r.course.edge[-1] > 0.01 else ""
     return panel(
-        "Wins against the reference",
+        "Wins over the reference",
         "share of comparisons, exact" + off_map,
         line(x, y, "policy", 1),
         *rival_line(k, r),
@@ -218,12 +218,12 @@ def outcome(k, r):
 
 
 def rival_line(k, r):
-    """Where a reward model leads at this price; the prices of the other losses are no prices of a nat."""
+    """Where a reward model leads at this coefficient; β of the other losses is no price of a nat."""
     if k.loss != "DPO":
         return []
     return [
-        line([0, STEPS], [r.there.wins] * 2, "reward model, same price", 2, "exact"),
-        label(STEPS, 0.93, "dotted: reward model, same price", 2, "right"),
+        line([0, STEPS], [r.there.wins] * 2, "reward model, same β", 2, "exact"),
+        label(STEPS, 0.93, "dotted: reward model, same β", 2, "right"),
     ]
 
 
@@ -231,7 +231,7 @@ def gains(r):
     c = r.course
     return panel(
         "What the pairs have gained",
-        "log-probability since the start, nats, mean",
+        "mean log-probability minus its start, nats",
         line(c.step[SHOWN], c.chosen[SHOWN], "winners", 1),
         line(c.step[SHOWN], c.rejected[SHOWN], "losers", 2),
         line([0, STEPS], [0, 0], "start", 8, "reference"),
@@ -247,8 +247,8 @@ def gains(r):
 def loss(r):
     share = r.course.loss / r.course.loss[0]
     return panel(
-        "The loss",
-        "as a share of what it was at the start",
+        "The loss of the pairs",
+        "relative to its start",
         line(r.course.step[SHOWN], share[SHOWN], "loss", 1),
         label(STEPS, 1.07, f"from {r.course.loss[0]:.3f} to {r.course.loss[-1]:.3f}", 1, "right"),
         x="step",
@@ -262,10 +262,10 @@ def distance(k, r):
     far = np.sqrt(np.maximum(r.course.kl, 0))
     return panel(
         "Wins by distance",
-        "ring: end of the run; dot: same price",
+        "ring: end of the run; dot: reward model, same β",
         line(far[SHOWN], r.course.wins[SHOWN], "policy", 1),
-        line([np.sqrt(o.kl) for o in r.curve], [o.wins for o in r.curve], "reward model, all prices", 2, "exact"),
-        *([dots([np.sqrt(r.there.kl)], [r.there.wins], "reward model, same price", 2)] if k.loss == "DPO" else []),
+        line([np.sqrt(o.kl) for o in r.curve], [o.wins for o in r.curve], "reward model, all β", 2, "exact"),
+        *([dots([np.sqrt(r.there.kl)], [r.there.wins], "reward model, same β", 2)] if k.loss == "DPO" else []),
         dots([far[-1]], [r.course.wins[-1]], "end", 1, "here"),
         label(FAR, 0.95, "policy", 1, "right"),
         label(FAR, 0.87, "dotted: reward model", 2, "right"),
@@ -297,7 +297,7 @@ def places(k, r):
         heat(*ground(), "gold", low=-DEEP, high=DEEP),
         line(theta[SHOWN, 1], theta[SHOWN, 0], "mean of the policy", 1),
         line(radius * np.cos(turn), radius * np.sin(turn), "reference, 99.9 %", 8, "reference"),
-        *([dots([goal[1]], [goal[0]], "reward model, same price", 2)] if k.loss == "DPO" else []),
+        *([dots([goal[1]], [goal[0]], "reward model, same β", 2)] if k.loss == "DPO" else []),
         dots([theta[-1, 1]], [theta[-1, 0]], "end", 1, "here"),
         x="length, standard deviations",
         x_range=[-5, REACH],
@@ -309,7 +309,7 @@ def places(k, r):
 def lengths(r):
     tokens = r.course.tokens
     return panel(
-        "How long it writes",
+        "Length of the policy's completions",
         "mean, tokens, logarithmic",
         line(r.course.step[SHOWN], tokens[SHOWN], "policy", 1),
         line([0, STEPS], [tokens[0]] * 2, "reference", 8, "reference"),
@@ -325,24 +325,24 @@ def lengths(r):
 def readouts(k, r):
     c, source = r.course, direct_preference.train
     return [
-        Readout("Wins against the reference", c.wins[-1], "", source, "violated" if c.wins[-1] < BEATEN else ""),
+        Readout("Wins over the reference", c.wins[-1], "", source, "violated" if c.wins[-1] < BEATEN else ""),
         Readout(
-            "The reward model’s, same price", r.there.wins if k.loss == "DPO" else "–", "", overoptimization.outcome
+            "Wins of the reward model, same β", r.there.wins if k.loss == "DPO" else "–", "", overoptimization.outcome
         ),
         Readout("KL from the reference", c.kl[-1], "nats", source),
-        Readout("Gained by winners", c.chosen[-1], "nats", source),
-        Readout("Written where no pair was", 100 * c.off[-1], "%", source),
+        Readout("Log-probability gained by winners", c.chosen[-1], "nats", source),
+        Readout("Completions beyond all pairs", 100 * c.off[-1], "%", source),
     ]
 
 
 def watched(k, r):
     return Gauge(
-        "Wins against the reference", float(r.course.wins[-1]), BEATEN, below=True, expression=f"wins[-1] < {BEATEN:g}"
+        "Wins over the reference", float(r.course.wins[-1]), BEATEN, below=True, expression=f"wins[-1] < {BEATEN:g}"
     )
 
 
 def seen_at(k, r, cause):
-    return At("Wins against the reference", None, None, "wins {y:.2f}, worse than its start", "policy")
+    return At("Wins over the reference", None, None, "wins {y:.2f}, worse than its start", "policy")
 
 
 def broken(k, r):
@@ -352,22 +352,22 @@ def broken(k, r):
     blamed = cause(k)
     high, step = best(r)
     ended = f"{end:.2f}" if end < 0.495 else f"{np.floor(1e4 * end) / 1e4:.4f}"
-    fell = f"wins {high:.2f} at step {step}, {ended} at the end"
+    fell = f"Wins reach {high:.2f} at step {step} and end at {ended}"
     if r.course.loss[-1] < r.course.loss[0]:
         fell += ", while the loss fell"
     longer = r.course.tokens[-1] > r.course.tokens[0]
-    writes = f"{r.course.tokens[-1]:,.0f} tokens on average, " if longer else ""
+    writes = f", so it writes {r.course.tokens[-1]:,.0f} tokens on average" if longer else ""
     why = {
-        CERTAIN: lambda: f"{certain(k, r)}: {fell}.",
-        BENT: lambda: f"Labelers pay for length: {writes}{fell}.",
+        CERTAIN: lambda: f"{fell}. {certain(k, r)}.",
+        BENT: lambda: f"{fell}. Labelers overvalue length{writes}.",
         FREE: lambda: (
-            f"{k.loss} knows no reference, and at β = {k.beta:g} nothing else holds it: "
-            f"{counted(f'{r.course.kl[-1]:,.0f}', 'nat')} away, {fell}."
+            f"{fell}. {k.loss} has no reference, and it goes {counted(f'{r.course.kl[-1]:,.0f}', 'nat')} at "
+            f"β = {k.beta:g}."
         ),
-        WEAK: lambda: f"At β = {k.beta:g} the pull home is too weak: {fell}.",
-        TURNED: lambda: f"Without the {100 * k.flip:.0f} % of labels turned round it would hold: {fell}.",
-        FEW: lambda: f"With 200 pairs in place of {k.n} it would hold: {fell}.",
-        MIXED: lambda: f"Undoing one thing alone does not mend it: {fell}.",
+        WEAK: lambda: f"{fell}. At β = {k.beta:g} the pull toward the reference is too weak.",
+        TURNED: lambda: f"{fell}. Without the {100 * k.flip:.0f} % of flipped labels it would win.",
+        FEW: lambda: f"{fell}. With 200 pairs instead of {k.n} it would win.",
+        MIXED: lambda: f"{fell}. Undoing one thing alone does not mend it.",
     }
     return Break(Said(why[blamed](), claims(k, r, blamed)), fix(k, blamed), blamed)
 
@@ -412,8 +412,8 @@ def disagreeing(k):
 def certain(k, r):
     """In words: how far sure labels agree, and whether every pair still asks for a larger margin."""
     if wrong := disagreeing(k):
-        return f"But for {wrong} of {k.n} labels the better always wins, and sampled labels would hold it"
-    return "No label speaks for the other side" + (", and every pair asks for more" if asking(k, r) else "")
+        return f"All but {wrong} of {k.n} labels name the better one, and sampled labels would hold it"
+    return "No label names the worse one" + (", and every pair asks for a larger margin" if asking(k, r) else "")
 
 
 def asking(k, r):
@@ -435,7 +435,7 @@ def worse(k, r):
         return None
     if high[0] - end > BEHIND and r.course.loss[-1] < r.course.loss[int(r.course.wins.argmax())]:
         return Said(
-            f"Wins were {high[0]:.2f} at step {high[1]} and end at {end:.2f}, while the loss fell on.",
+            f"Wins were {high[0]:.2f} at step {high[1]} and end at {end:.2f}, while the loss kept falling.",
             {
                 "they were higher": lambda: max(map(worth, r.course.theta)) > worth(r.course.theta[-1]) + BEHIND - 1e-6,
                 "the loss fell on": lambda: r.course.loss[-1] < r.course.loss[r.course.step == high[1]][0],
@@ -445,7 +445,7 @@ def worse(k, r):
     if not as_labeled and end > UNLUCKY:
         return None
     return Said(
-        f"It wins {end:.2f} of the comparisons; DPO at β = 0.4 wins {usual(k):.2f} on 200 sampled pairs.",
+        f"The policy wins {end:.2f} of the comparisons, and DPO at β = 0.4 wins {usual(k):.2f} on 200 sampled pairs.",
         {
             "it wins so many": lambda: abs(worth(r.course.theta[-1]) - end) < 1e-6,
             "the default wins more": lambda: worth(course(Knobs(seed=k.seed)).theta[-1]) > end + BEHIND - 1e-6,
@@ -467,8 +467,8 @@ def holds(k, r):
 
     nats = theta @ theta / 2  # of a Gaussian that is moved, far from the end of the map
     return Said(
-        f"It wins {c.wins[-1]:.2f} of the comparisons at {c.kl[-1]:.1f} nats; its winners have "
-        f"{gained(c.chosen[-1])} nats, its losers {gained(c.rejected[-1])}.",
+        f"The policy wins {c.wins[-1]:.2f} of the comparisons at {c.kl[-1]:.1f} nats. Winners have "
+        f"{gained(c.chosen[-1])} nats, and losers have {gained(c.rejected[-1])}.",
         {
             "half or more are won": lambda: worth(theta) >= BEATEN,
             "it is so far": lambda: c.edge[-1] > 1e-6 or abs(nats - c.kl[-1]) < 0.05,
@@ -494,7 +494,7 @@ def opening(plain, other):
     named = ((plain, TWO_RUNS[0], 1), (other, TWO_RUNS[1], 2))
     return [
         panel(
-            "Wins against the model before training",
+            "Wins over the model before training",
             "share of comparisons, exact",
             *(line(r.course.step[SHOWN], r.course.wins[SHOWN], name, series) for r, name, series in named),
             label(STEPS, 0.85, TWO_RUNS[0], 1, "right"),
@@ -504,7 +504,7 @@ def opening(plain, other):
             y_range=[0, 1.04],
         ),
         panel(
-            "The loss",
+            "The loss of the pairs",
             "mean over the 200 pairs, nats",
             *(line(r.course.step[SHOWN], r.course.loss[SHOWN], name, series) for r, name, series in named),
             label(STEPS, 0.5, TWO_RUNS[0], 1, "right"),

@@ -55,8 +55,8 @@ def test_a_dearer_nat_changes_the_distance_and_not_the_loss():
 def test_sure_labels_with_some_turned_round_are_not_called_unanimous():
     k = Knobs(labels=SURE, flip=0.05, beta=0.2)
     verdict = breaks(k)
-    assert verdict.cause == dpo.CERTAIN and "No label" not in verdict.why and "But for 5 of 200 labels" in verdict.why
-    assert "No label speaks for the other side, and every pair asks for more" in breaks(PRESETS["Sure labels"]).why
+    assert verdict.cause == dpo.CERTAIN and "No label" not in verdict.why and "All but 5 of 200 labels" in verdict.why
+    assert "No label names the worse one, and every pair asks for a larger margin" in breaks(PRESETS["Sure labels"]).why
 
 
 def test_what_no_single_change_mends_has_no_single_cause():
@@ -97,10 +97,10 @@ def test_only_dpo_is_compared_with_the_reward_model_at_its_price():
     def curves(k):
         return [mark["name"] for panel in dpo.figure(k, result(k)) for mark in panel["data"]]
 
-    assert "reward model, same price" in curves(Knobs())
-    assert "reward model, same price" not in curves(Knobs(loss="IPO"))
+    assert "reward model, same β" in curves(Knobs())
+    assert "reward model, same β" not in curves(Knobs(loss="IPO"))
     values = {r.label: r.value for r in dpo.readouts(Knobs(loss="IPO"), result(Knobs(loss="IPO")))}
-    assert values["The reward model’s, same price"] == "–"
+    assert values["Wins of the reward model, same β"] == "–"
 
 
 def test_a_note_says_when_a_run_has_left_the_map():
