@@ -59,9 +59,9 @@ BREAKS = {
         "Prize one in 500": "too few updates for the prize",
     },
     "forces": {
-        "Sixteen bytes": "nothing fits",
+        "Sixteen bytes": "too little memory for training",
         "Poor pairs, 22 bytes": "a scorer without its anchor",
-        "Scorers near chance": "prompts are left out",
+        "Scorers near chance": "prompts that are left out",
     },
     "gae": {"λ = 0.95, 1,000 tokens": "the reward fades on its way", "Two ways confused": "a wrong critic is believed"},
     "gaps": {

@@ -30,19 +30,19 @@ CHANGE = Change(
     "signal and cost",
     (
         Exercise(
-            "Let labels err on one side: what is right is called wrong with chance e, and nothing wrong is ever called "
-            "right.",
+            "Let labels err on one side only: a correct completion is called wrong with probability e, and a wrong "
+            "completion is never called correct.",
             (("verifier",), ("reward model", False), ("judge", True, Assumed(judge=0.4)), ("pairs", True)),
             missing,
             (
-                "E[label | truth] is now (1 − e) · truth: no constant is left over, and the slope is the signal.",
-                "1 − 2 e becomes 1 − e.",
+                "E[label | truth] is now (1 − e) · truth. There is no constant term, and the slope is the signal.",
+                "Replace 1 − 2 e by 1 − e.",
             ),
             (LEFT, LEFT.replace("1 - 2 *", "1 -")),
             forces.signal,
         ),
         Exercise(
-            "Price seconds in place of operations: writing a token takes four times as long as reading it. Pairs are "
+            "Count seconds instead of operations: writing a token takes four times as long as reading it. Pairs are "
             "not written.",
             (
                 ("verifier", "group", False),
@@ -53,7 +53,7 @@ CHANGE = Change(
             ),
             seconds,
             (
-                "In the last line the first FORWARD is the writing; those of the anchor and of the critic are reading.",
+                "In the last line, the first FORWARD is the writing. The anchor’s and the critic’s are reading.",
                 "return 4 * FORWARD + TRAIN + scored + …",
             ),
             ("    return FORWARD + TRAIN + scored", "    return 4 * FORWARD + TRAIN + scored"),
@@ -64,12 +64,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "With 16 completions of a prompt or more: let a critic win that foresees 0.35 or less within a prompt.",
+        "Keep at least 16 completions per prompt. Let a critic win that foresees at most 0.35 within a prompt.",
         lambda k, r: bool(r.best and k.samples >= 16 and k.foreseen < 0.351 and baseline(r.best) == "critic"),
         Knobs(checkable=0.0, foreseen=0.35, between=1.0),
     ),
     Challenge(
-        "24 bytes or more, scorers no worse than by default: let unchecked prompts go to pairs that err in 0.24.",
+        "Keep at least 24 bytes and scorers as good as the default. Let pairs win, with 0.24 of their labels wrong.",
         lambda k, r: bool(
             r.best
             and k.room >= 24

@@ -22,8 +22,8 @@ def labels(error):
     return [
         panel(
             "Samples to the same target",
-            "times as many as with right labels; log scale",
-            line(np.linspace(0, 45, 91), times, "times the samples", 1),
+            "relative to labels that are never wrong; log scale",
+            line(np.linspace(0, 45, 91), times, "relative samples", 1),
             dots([100 * error], [needed(error)], "here", role="here"),
             *(
                 label(100 * e, needed(e) * 1.3, f"{name} (assumed)", 8, "center")
@@ -42,7 +42,7 @@ def labels(error):
 
 def labels_said(error):
     signal = forces.signal("verifier", assumed=replace(forces.ASSUMED, verifier=float(error)))
-    return f"{100 * error:g} % wrong leave {signal:.2g} of the signal: {needed(error):.3g} times the samples."
+    return f"With {100 * error:g} % wrong labels, the signal is {signal:.2g}: {needed(error):.3g} times the samples."
 
 
 # ── what a critic must foresee ──
@@ -58,14 +58,14 @@ def foresight(share):
     critic, siblings = effort("critic", share), effort("group", share)
     return [
         panel(
-            "Siblings or a critic",
-            "compute to the target; every prompt has a verifier",
+            "Compute with siblings or a critic",
+            "to the target; every prompt has a verifier",
             line(100 * at, [effort("group", s) for s in at], "siblings", 1),
             line(100 * at, [effort("critic", s) for s in at], "critic", 2),
             label(2, effort("group", 0) + 0.06, "fifteen siblings", 1),
             label(30, effort("critic", 0.3) + 0.1, "critic", 2),
             dots([100 * share] * 2, [siblings, critic], "here", role="here"),
-            x="foreseen of the variance within a prompt, %",
+            x="within-prompt variance a critic foresees, %",
             x_range=(0, 100),
             y_range=(0, 3.6),
         )
@@ -74,7 +74,7 @@ def foresight(share):
 
 def foresight_said(share):
     times = effort("critic", share) / effort("group", share)
-    return f"A critic that foresees {100 * share:.0f} % takes {times:.2f} times the compute of siblings."
+    return f"A critic that foresees {100 * share:.0f} % takes {times:.2f} times the compute of the siblings."
 
 
 # ── memory ──
@@ -97,10 +97,10 @@ def rooms(room):
         marks.append(label(13, 90, "nothing fits", 1))
     return [
         panel(
-            "Least compute of what fits",
-            "half have a verifier; 80 % foreseen; log scale",
+            "Least compute of a recipe that fits",
+            "half have a verifier; critic foresees 80 %; log scale",
             *marks,
-            x="bytes a weight that fit",
+            x="memory, bytes per weight",
             log="y",
             x_range=(12, 50),
             y_range=(1, 200),
@@ -111,8 +111,8 @@ def rooms(room):
 def rooms_said(room):
     recipe = best(room)
     if not recipe:
-        return f"With {room} bytes a weight nothing fits: what trains takes 18."
-    return f"With {room} bytes a weight: {forces.name(recipe)}, {recipe.compute:.3g}."
+        return f"With {room} bytes per weight, no recipe fits: training alone takes 18."
+    return f"With {room} bytes per weight, the best is {forces.name(recipe)}: {recipe.compute:.3g}."
 
 
 FIGURES = {
@@ -125,13 +125,13 @@ FIGURES = {
     "foresight": Figure(
         foresight,
         forces.effort,
-        Handle("Foreseen", SHARES, start=18, words=tuple(f"{100 * s:.0f} %" for s in SHARES)),
+        Handle("Foreseen by the critic", SHARES, start=18, words=tuple(f"{100 * s:.0f} %" for s in SHARES)),
         foresight_said,
     ),
     "rooms": Figure(
         rooms,
         forces.solve,
-        Handle("Bytes a weight", ROOMS, start=ROOMS.index(48), words=tuple(str(r) for r in ROOMS)),
+        Handle("Bytes per weight", ROOMS, start=ROOMS.index(48), words=tuple(str(r) for r in ROOMS)),
         rooms_said,
     ),
 }

@@ -14,7 +14,7 @@ from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, th
 from widgets.frame.drawing.small_figures import Opening
 from widgets.frame.drawing.written import figures
 
-TITLE = "The recipe that takes the least compute, by what can be checked, foreseen and afforded"
+TITLE = "The recipe that needs the least compute, given your verifiers, your critic and your memory"
 
 ROOMS = list(range(14, 50, 2))  # bytes a weight
 FORESEEN = np.linspace(0, 0.95, 20)
@@ -27,42 +27,43 @@ WORSE = 2.0  # times the compute of the default setting
 @dataclass(frozen=True)
 class Knobs:
     checkable: float = slider("Prompts that have a verifier", 0.5, low=0.0, high=1.0, step=0.05)
-    foreseen: float = slider(
-        "Foreseen by a critic, of the variance within a prompt", 0.2, low=0.0, high=0.95, step=0.05
-    )
-    room: int = ladder("Memory for a weight", 48, ROOMS, unit="bytes")
+    foreseen: float = slider("Within-prompt variance a critic foresees", 0.2, low=0.0, high=0.95, step=0.05)
+    room: int = ladder("Memory per weight", 48, ROOMS, unit="bytes")
     labels: float = slider("Price of people’s labels", 2.0, low=0.0, high=20.0, step=0.5)
     pairs: float = slider("Wrong labels in pairs (DPO)", 0.28, low=0.0, high=0.45, step=0.01)
-    samples: int = ladder("Completions of one prompt", 16, [2, 4, 8, 16, 32, 64], symbol="K")
+    samples: int = ladder("Completions per prompt", 16, [2, 4, 8, 16, 32, 64], symbol="K")
     verifier: float = slider("Wrong labels of a verifier", 0.02, low=0.0, high=0.45, step=0.01)
     reward_model: float = slider("Wrong labels of a reward model", 0.28, low=0.0, high=0.45, step=0.01)
     judge: float = slider("Wrong labels of a judge", 0.30, low=0.0, high=0.45, step=0.01)
-    offline: float = slider("Signal left in pairs of another policy", 0.7, low=0.1, high=1.0, step=0.05)
+    offline: float = slider("Signal left in off-policy pairs", 0.7, low=0.1, high=1.0, step=0.05)
     hacked: float = slider("Signal left without an anchor", 0.4, low=0.1, high=1.0, step=0.05)
-    between: float = slider("Known to a critic, of the variance between prompts", 0.8, low=0.0, high=1.0, step=0.05)
-    dropped: float = slider("Price of leaving a prompt out", 120.0, low=0.0, high=200.0, step=10.0)
+    between: float = slider("Between-prompt variance a critic knows", 0.8, low=0.0, high=1.0, step=0.05)
+    dropped: float = slider("Price of leaving prompts out", 120.0, low=0.0, high=200.0, step=10.0)
 
 
 LEAD = ("room", "pairs")
 KNOB_GROUPS = {
-    "What scores": ("labels", "verifier", "reward_model", "judge"),
-    "What is learned from it": ("checkable", "samples", "foreseen", "between"),
-    "Assumed": ("offline", "hacked", "dropped"),
+    "Sources of reward": ("labels", "verifier", "reward_model", "judge"),
+    "Prompts and baseline": ("checkable", "samples", "foreseen", "between"),
+    "Assumptions": ("offline", "hacked", "dropped"),
 }
 PRESETS = {
-    "Half can be checked": Knobs(),
-    "All can, little memory": Knobs(checkable=1.0, foreseen=0.0, room=24),
-    "None can, ample memory": Knobs(checkable=0.0, foreseen=0.8),
+    "Half the prompts checkable": Knobs(),
+    "All checkable, little memory": Knobs(checkable=1.0, foreseen=0.0, room=24),
+    "None checkable, ample memory": Knobs(checkable=0.0, foreseen=0.8),
     "Sixteen bytes": Knobs(room=16),
     "Poor pairs, 22 bytes": Knobs(room=22, pairs=0.36),
     "Scorers near chance": Knobs(pairs=0.44, reward_model=0.44, judge=0.44),
 }
 GUESS = Guess(
-    "Every prompt has a verifier; nothing within a completion can be foreseen. A critic instead of a group costs",
-    ("half the compute", "twice the compute", "ten times"),
+    "Every prompt has a verifier, and a critic foresees nothing. What does it cost to replace siblings by a critic?",
+    ("half the compute", "twice the compute", "ten times the compute"),
     Knobs(checkable=1.0, foreseen=0.0),
     1,
-    lambda k, r: f"{r.critic / r.group:.2f} times: a second model reads and trains, and takes off no more variance.",
+    lambda k, r: (
+        f"It takes {r.critic / r.group:.2f} times the compute: a second model reads and trains, but removes no "
+        "more noise."
+    ),
 )
 
 
@@ -185,11 +186,11 @@ def factors(k, r):
     else:
         marks.append(label(1, 1, "nothing fits", 1, "center"))
     return panel(
-        "What it is made of",
-        "multiples of a verifier’s with a group; log scale",
+        "Factors of the recipe’s compute",
+        "relative to a verifier with siblings; log scale",
         line([-0.5, 2.5], [1, 1], "", 8, "reference"),
         *marks,
-        x="the factors",
+        x="factor of the compute",
         log="y",
         x_range=[-0.5, 2.55],
         y_range=[0.05, 200],
@@ -226,15 +227,15 @@ def by_memory(k, r):
     if r.best:
         marks.append(dots([k.room], [r.best.compute], "here", role="here"))
     return panel(
-        "What memory buys",
+        "Least compute, by memory",
         "compute to the target; log scale",
         threshold(17.9, "", 12, "x"),
         *marks,
-        x="bytes a weight that fit",
+        x="memory, bytes per weight",
         log="y",
         x_range=[12, 50],
         y_range=[0.3, HIGHEST],
-        tab="Memory, foresight",
+        tab="Memory, critic",
     )
 
 
@@ -251,15 +252,15 @@ def by_foresight(k, r):
     marks.append(label(0.98, least_by["critic"][-1] * 1.1, "critic", 2, "right"))
     values = [v for v in (r.group, r.critic) if np.isfinite(v)]
     return panel(
-        "Siblings or a critic",
-        "compute if memory were no matter; log scale",
+        "Compute with siblings or a critic",
+        "if memory were unlimited; log scale",
         *marks,
         dots([k.foreseen] * len(values), values, "here", role="here"),
-        x="foreseen of the variance within a prompt",
+        x="within-prompt variance a critic foresees",
         log="y",
         x_range=[0, 1],
         y_range=[0.3, 300],
-        tab="Memory, foresight",
+        tab="Memory, critic",
     )
 
 
@@ -277,14 +278,14 @@ def over_both(k):
                 marks.append(label(CHECKABLE[::2][column], foot, words, 0, ("left", "center", "right")[column // 5]))
             last = row[column]
     return panel(
-        "Least compute",
-        "log₁₀; names where the winner changes",
+        "Least compute, by verifiers and memory",
+        "log₁₀; a name where the best recipe changes",
         *marks,
         dots([k.checkable], [max(k.room, rooms[0])], "here", role="here"),
-        x="prompts that have a verifier",
+        x="share of prompts that have a verifier",
         x_range=[-0.05, 1.05],
         y_range=[17, 49],
-        tab="Both, prices",
+        tab="Map, prices",
     )
 
 
@@ -301,18 +302,18 @@ def by_price(k):
 
     model, judge = ([scored(name, price) for price in PRICES] for name in forces.LEARNED)
     return panel(
-        "People or a judge",
-        "compute of a prompt without verifier; log scale",
+        "Compute with people’s labels or a judge",
+        "for a prompt without a verifier; log scale",
         line(PRICES, model, "reward model", 1),
         line(PRICES, judge, "judge", 2),
         label(20, model[-1] * 1.08, "reward model", 1, "right"),
         label(0.3, judge[0] * 1.08, "judge", 2),
         dots([k.labels] * 2, [scored(name, k.labels) for name in forces.LEARNED], "here", role="here"),
-        x="price of labels, operations a weight and token",
+        x="price of labels, operations per weight and token",
         log="y",
         x_range=[0, 20],
         y_range=[1, 1000],
-        tab="Both, prices",
+        tab="Map, prices",
     )
 
 
@@ -330,15 +331,17 @@ def readouts(k, r):
             forces.solve,
             "violated" if broken(k, r) else "assumed",
         ),
-        Readout("The recipe", called(best) if best else "nothing fits", "", forces.name),
-        Readout("Its memory", f"{best.memory:.0f} of {k.room}" if best else "–", "bytes a weight", forces.memory),
+        Readout("Best recipe", called(best) if best else "nothing fits", "", forces.name),
         Readout(
-            "Signal left",
+            "Memory it needs", f"{best.memory:.0f} of {k.room}" if best else "–", "bytes per weight", forces.memory
+        ),
+        Readout(
+            "Signal of the scorer",
             f"{forces.signal(scored.signal, scored.anchored, assumed(k)):.2f} ({scored.signal})" if best else "–",
             "",
             forces.signal,
         ),
-        Readout("A critic pays from", pays(k, r), "", forces.solve),
+        Readout("A critic saves compute from", pays(k, r), "", forces.solve),
     ]
 
 
@@ -369,7 +372,7 @@ def watched(k, r):
     return Gauge("Prompts with a sound signal", sound(k, r), 99.0, "%", below=True, expression="dropped or unanchored")
 
 
-FITS, IGNORED, LOOSE = "nothing fits", "prompts are left out", "a scorer without its anchor"
+FITS, IGNORED, LOOSE = "too little memory for training", "prompts that are left out", "a scorer without its anchor"
 SOURCES = ("reward_model", "judge", "pairs")
 TURNED = ("room", *SOURCES, "dropped", "hacked", "offline", "checkable")
 SURELY = dict(room=48, pairs=0.0, reward_model=0.28, judge=0.3, hacked=0.4, dropped=120.0, offline=0.7, labels=2.0)
@@ -377,13 +380,13 @@ SURELY |= dict(verifier=0.02, checkable=0.5, foreseen=0.2)
 
 
 def seen_at(k, r, cause):
-    words = {FITS: "not even this one fits", LOOSE: "nothing holds its scorer", IGNORED: "prompts are left out"}[cause]
+    words = {FITS: "not even this one fits", LOOSE: "its scorer has no anchor", IGNORED: "prompts are left out"}[cause]
     return At("Compute to the same target", None, None, words, called(r.best or r.all[0]))
 
 
 def broken(k, r):
     if not r.best:
-        why = f"No recipe fits: training a model whole takes 18 bytes a weight, and there are {k.room}."
+        why = f"No recipe fits into {k.room} bytes per weight, because training the whole model takes 18."
         claims = {
             "none fits": lambda: not any(s.memory <= k.room for s in r.all),
             "the least takes 18": lambda: min(s.memory for s in r.all) == 18 > k.room,
@@ -396,7 +399,10 @@ def broken(k, r):
     order = SOURCES + TURNED if r.best.dropped else TURNED
     least = {"no other that fits takes less": lambda: cheapest(k, r) >= r.best.compute * (1 - 1e-9)}
     if r.best.unanchored:
-        why = f"The least compute is now a scorer that nothing holds near its data: {figures(r.best.compute)}."
+        why = (
+            f"The cheapest recipe, at {figures(r.best.compute)}, trusts a scorer that no anchor holds near its data. "
+            "Every safer recipe that fits takes more."
+        )
         claims = least | {
             "it is learned, and without a price of KL": lambda: any(loose(s) for s in sources(r.best)),
             "held near its data it takes more": lambda: cheapest(k, r, anchored=True) > r.best.compute,
@@ -455,10 +461,10 @@ def summed(k, s):
 def left_out(k, r):
     """What leaving prompts out takes, and what training on all of them would, at the prices that are set."""
     trained = next((s.compute for s in r.found if not s.dropped), None)
-    on_all = "nothing that trains on all fits" if trained is None else f"trained on all, it is {figures(trained)}"
+    on_all = "No recipe for all of them fits" if trained is None else f"Training on all would take {figures(trained)}"
     return (
-        f"It is cheapest to leave {100 * r.best.dropped:.0f} % of the prompts out, at a price of {k.dropped:g}: "
-        f"{figures(r.best.compute)}; {on_all}."
+        f"{100 * r.best.dropped:.0f} % of the prompts are left out, because at a price of {k.dropped:g} the compute is "
+        f"only {figures(r.best.compute)}. {on_all}."
     )
 
 
@@ -472,7 +478,7 @@ def worse(k, r):
     if r.best.compute <= WORSE * usual:
         return None
     return Said(
-        f"It fits, and takes {r.best.compute / usual:,.1f} times the compute of the first setting.",
+        f"The recipe fits, but it takes {r.best.compute / usual:,.1f} times the compute of the default setting.",
         {
             "it fits": lambda: r.best.memory <= k.room,
             "it takes so much": lambda: np.isclose(summed(k, r.best), r.best.compute),
@@ -483,8 +489,8 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"{called(r.best)} takes the least of what fits: {figures(r.best.compute)}, with {r.best.memory:.0f} bytes a "
-        "weight.",
+        f"{called(r.best)} takes the least compute of all recipes that fit: {figures(r.best.compute)}. It needs "
+        f"{r.best.memory:.0f} bytes per weight.",
         {
             "it takes so much": lambda: np.isclose(summed(k, r.best), r.best.compute),
             "nothing that fits takes less": lambda: cheapest(k, r) >= r.best.compute * (1 - 1e-9),
@@ -504,7 +510,7 @@ def held(source):
 # The first screen
 
 
-TWO_RUNS = "24 bytes a weight", "22 bytes a weight"
+TWO_RUNS = "24 bytes per weight", "22 bytes per weight"
 
 
 def two_teams(plain, other):
@@ -514,8 +520,8 @@ def two_teams(plain, other):
     names = dict(tickvals=[0, 1], ticktext=[TWO_RUNS[0], TWO_RUNS[1]])
     return [
         panel(
-            "Compute to the same result",
-            "relative; each takes the cheapest recipe it can",
+            "Compute to the same target",
+            "relative; each runs the cheapest recipe that fits",
             bars([0], compute[:1], TWO_RUNS[0], 8),
             bars([1], compute[1:], TWO_RUNS[1], 1),
             *(label(n, c + 0.5, f"{c:.1f}", 0, "center") for n, c in enumerate(compute)),
@@ -524,8 +530,8 @@ def two_teams(plain, other):
             ticks=names,
         ),
         panel(
-            "What is left of the signal",
-            "1: a scorer that is never wrong; prompts without verifier",
+            "Signal on prompts without a verifier",
+            "1: a scorer that is never wrong",
             bars([0], signal[:1], TWO_RUNS[0], 8),
             bars([1], signal[1:], TWO_RUNS[1], 1),
             *(label(n, share + 0.01, f"{share:.2f}", 0, "center") for n, share in enumerate(signal)),
