@@ -41,7 +41,7 @@ def said(page):
     return page.inner_text("run-doctor .verdict")
 
 
-STALE = "The samples are older or other than the weights"
+STALE = "the samples come from older weights than those that are trained"
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -64,9 +64,9 @@ def test_a_log_is_dropped_read_drawn_and_asked_again(reader, log, width):
 
 def test_the_recorded_log_is_asked_for_the_score_beside_its_reward(reader):
     page = reader
-    assert "at step 42: Every completion has one reward" in page.inner_text("run-doctor .verdict")
+    assert "at step 42: from here on every completion gets the same reward" in page.inner_text("run-doctor .verdict")
     page.check("[name=scored]")
-    assert "at step 24: The reward rises and a score that was not trained on does not" in said(page)
+    assert "at step 24: the reward rises, but a score that was not trained on does not" in said(page)
     expect(page.locator("run-doctor .chart")).to_contain_text("rewards/exact/mean")
     page.uncheck("[name=scored]")
     expect(page.locator("run-doctor .verdict")).to_contain_text("at step 42")
@@ -144,7 +144,7 @@ def test_a_log_that_is_refused_leaves_no_answer_of_the_one_before_and_opens_the_
     page.fill("[name=run]", "b")  # its fold is open
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
     page.locator("[name=run]").blur()
-    assert "Nothing was found beyond the facts." in said(page)
+    assert "No sign of trouble." in said(page)
 
 
 def test_what_was_stopped_is_not_asked_again(reader, log):

@@ -30,7 +30,7 @@ SAMPLES = {  # what the page calls each real log, and which it is: the page does
     "GRPO, twelve prompts, 240 steps": "memorize",
     "RLOO, sums, 100 steps": "rloo-sparse",
     "DPO, sums, 100 steps": "dpo-lr-2e-2",
-    "GRPO, the defaults, 300 steps": "healthy-defaults",
+    "GRPO, TRL's defaults, 300 steps": "healthy-defaults",
 }
 # read with the module: a snapshot of Python has no files
 TEXTS = {name: (files("rlpt.doctor") / "data" / f"{name}.csv").read_text(encoding="utf-8") for name in SAMPLES.values()}
@@ -170,7 +170,7 @@ def offered(log: Any, form: Form, found: Any = None) -> dict[str, str]:
     held_out = list(dict.fromkeys([*likely, *columns]))
     as_read = {name: " and ".join(curve.columns) for name, curve in used.items()}
     return {
-        "[name=held_out]": options("those that the log tells", held_out, form.get("held_out")),
+        "[name=held_out]": options("those that the log shows", held_out, form.get("held_out")),
         **{
             f"[name=map_{name}]": options(as_read.get(name, "not in the log"), columns, form.get(f"map_{name}"))
             for name in metric_names.QUANTITIES

@@ -56,7 +56,7 @@ def test_every_format_of_a_log_is_read_in_pieces(format):
 
 def test_the_page_opens_on_what_the_first_sample_says_without_its_score():
     opened = doctor.opening()
-    assert opened["first"] == "saturated" and "at step 42: Every completion has one reward" in opened["said"]
+    assert opened["first"] == "saturated" and "at step 42: from here on every completion gets the same reward" in opened["said"]
     assert brought(says("sample", "")["files"], "{}") == plain(opened)
 
 
@@ -94,7 +94,7 @@ def test_a_log_column_can_be_named_by_hand():
     assert "None of its 2 columns" in refused["refused"] and refused["written"]["[name=map_reward]"] == offered
     answer = says("ask", json.dumps(dict(map_reward="score", map_reward_sd="spread")))
     assert "<td>reward</td><td>score</td>" in answer["written"][".read tbody"]
-    assert "names of no framework that is known" in answer["written"][".whose"]
+    assert "column names of no known framework" in answer["written"][".whose"]
 
 
 def test_column_names_of_a_log_are_shown_as_text_and_never_as_markup():
