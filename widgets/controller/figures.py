@@ -17,7 +17,7 @@ from widgets.frame.drawing.written import signed
 ROWS, WARM_UP = 4, 2
 AFTER = {
     1: "Stage 1, the controller: the prompt, once for each of its completions.",
-    2: "Stage 2, rollout: tokens, each with the log-probability at which it was sampled, and the version of the weights.",
+    2: "Stage 2, rollout: tokens, each with its log-probability when sampled, and the version of the weights.",
     3: "Stage 3, env.verify: one reward per row.",
     4: "Stage 4, the reference: the same tokens, with their log-probability under the start.",
     5: "Stage 5, the algorithm: an advantage for every token, from a comparison with the prompt's other rows.",
@@ -174,9 +174,9 @@ def told(name):
     spoiled, healthy = followed(name)
     end, best = min(spoiled.trainer[-1], spoiled.rollout[-1]), healthy.trainer[-1]
     lamps = len(spoiled.violated)
-    out = {1: "one lamp is out", 2: "two lamps are out"}[lamps]
+    out = {1: "One lamp is out", 2: "Two lamps are out"}[lamps]
     shows = "the curve shows it too" if end < best - 0.1 else "the curve does not show it"
-    return f"The weaker copy ends at {end:.2f}, compared with {best:.2f} without a fault. {out[:1].upper()}{out[1:]}, and {shows}."
+    return f"The weaker copy ends at {end:.2f}; without a fault it ends at {best:.2f}. {out}, and {shows}."
 
 
 FIGURES = {

@@ -347,8 +347,8 @@ def broken(k, r):
         claims |= {"every sample": lambda: bool((noise(everywhere, by_hand(k)) > noise(everywhere, 0.0)).all())}
     else:
         why = (
-            f"{own:.1f} of 100 sums end wrong, and {bare:.1f} with nothing subtracted: {named(k)} is the noisier choice "
-            "once most sums are solved."
+            f"{own:.1f} of 100 sums end wrong, and {bare:.1f} with nothing subtracted: {named(k)} is the noisier "
+            "choice once most sums are solved."
         )
         solved = 0.98
         claims |= {"once most are solved": lambda: in_force(k, solved) > noise(solved, 0.0)}

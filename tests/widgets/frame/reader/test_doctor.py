@@ -56,7 +56,10 @@ def test_every_format_of_a_log_is_read_in_pieces(format):
 
 def test_the_page_opens_on_what_the_first_sample_says_without_its_score():
     opened = doctor.opening()
-    assert opened["first"] == "saturated" and "at step 42: from here on every completion gets the same reward" in opened["said"]
+    assert (
+        opened["first"] == "saturated"
+        and "at step 42: from here on every completion gets the same reward" in opened["said"]
+    )
     assert brought(says("sample", "")["files"], "{}") == plain(opened)
 
 
