@@ -192,7 +192,7 @@ BREAKS = {
         "0.15 a doubling": "length is paid for",
         "Success rates × 0.01": "groups have nothing to compare",
     },
-    "trainer": {"Learning rate 0.1": "every weight moves too far", "32 steps a batch": "many steps on one batch"},
+    "trainer": {"Learning rate 0.1": "a step that is too long", "32 steps a batch": "many steps on one batch"},
     "verifier_pool": {
         "Four slots a core": "time-outs caused by load",
         "Eight cores": "time-outs caused by load",

@@ -23,23 +23,23 @@ CHANGE = Change(
     "how tokens are averaged into one loss",
     (
         Exercise(
-            "Between a mean and a sum: divide each completion's tokens by the square root of its length, then scale "
-            "all weights so that they add up to 1.",
+            "Find a middle between mean and sum: divide each completion's tokens by the square root of its length, and "
+            "then scale all weights so that they add up to 1.",
             ((SHORT_AND_LONG,), (THREE,)),
             by_root,
             (
                 "A completion of four tokens then counts twice as much as one of a single token.",
-                "w = mask / mask.sum(axis=1, keepdims=True) ** 0.5, and w over its own sum.",
+                "w = mask / mask.sum(axis=1, keepdims=True) ** 0.5, and then w divided by its own sum.",
             ),
             (WHOLE, "    w = mask / mask.sum(axis=1, keepdims=True) ** 0.5\n    return w / w.sum()"),
         ),
         Exercise(
-            "Average as Dr.GRPO does: the same divisor for every completion, the number of places in a row of the "
-            "mask, however many it fills.",
+            "Average as Dr.GRPO does: every completion has the same divisor, the number of places in a row of the "
+            "mask, however many of them it fills.",
             ((SHORT_AND_LONG,), (THREE,)),
             aggregation.seq_mean_token_sum_norm,
             (
-                "Two divisions stand there. The one by the completion's own length is the one that changes.",
+                "There are two divisions. Change the one by the completion's own length.",
                 "mask.shape[1] is the number of places.",
             ),
             (WHOLE, "    return mask / mask.shape[1] / len(mask)"),
@@ -54,7 +54,7 @@ CHALLENGES = (
         Knobs(learning_rate=0.003, passes=4, minibatches=2),
     ),
     Challenge(
-        "With SGD and 1 step a batch, end at a pass rate of 0.83 or more.",
+        "With SGD and 1 step per batch, end at a pass rate of 0.83 or more.",
         lambda k, r: bool(k.optimizer == "SGD" and k.passes * k.minibatches == 1 and r.pass_rate[-1] >= 0.83),
         Knobs(optimizer="SGD", learning_rate=0.3, max_norm="off", scale=10.0, advantage="reward − mean"),
     ),

@@ -14,7 +14,7 @@ from widgets.frame.drawing.marks import bars, cell, dots, grid, label, line, pan
 from widgets.frame.drawing.small_figures import Figure, Handle
 from widgets.frame.drawing.written import signed
 
-THREE = ("first<br>right", "second<br>wrong", "third<br>wrong")
+THREE = ("first<br>correct", "second<br>wrong", "third<br>wrong")
 
 
 def moved_by(value, digits):
@@ -33,7 +33,7 @@ def zero(ratio):
     return [
         panel(
             "Share of each completion in the loss",
-            "every completion a third",
+            "each completion counts a third",
             bars(THREE, parts, "share", 1, text=[moved_by(part, 2) for part in parts]),
             y_range=(-0.62, 0.4),
         ),
@@ -42,9 +42,9 @@ def zero(ratio):
             "as one token of the first moves",
             line([MOVED[0], MOVED[-1]], [0, 0], "zero", 8, "reference"),
             line(MOVED, losses, "loss"),
-            dots([1.0], [0.0], "when drawn", 8),
+            dots([1.0], [0.0], "when sampled", 8),
             dots([ratio], [three_completions.loss(ratio=ratio)], "now", 1, "here"),
-            label(1.05, 0.015, "when drawn: 0", 8),
+            label(1.05, 0.015, "at first: 0", 8),
             x="ratio ρ of that token",
             x_range=(MOVED[0], MOVED[-1]),
             y_range=(-0.22, 0.14),
@@ -54,9 +54,9 @@ def zero(ratio):
 
 def zero_told(ratio):
     if ratio == 1.0:
-        return "When drawn, the three shares cancel: the loss is 0, and it has a slope all the same."
+        return "When the token was sampled, the three shares cancel: the loss is 0, but its slope is not."
     loss = moved_by(three_completions.loss(ratio=ratio), 3)
-    return f"At {ratio:.1f} times its probability the loss is {loss}: it falls as the token grows."
+    return f"At {ratio:.1f} times its probability the loss is {loss}. It falls as the token becomes more likely."
 
 
 # ── the optimizer ──
@@ -91,8 +91,8 @@ def single(title, note, optimizer, scale, top):
 def steps_told(scale):
     sgd, adamw = (np.abs(first_step.change(o, scale * five())) for o in (SGD(SGD_RATE), AdamW(ADAMW_RATE, clip=None)))
     return (
-        f"Gradient times {scale}: the longest of the five steps is {sgd.max():.4f} with SGD and {adamw.max():.4f} "
-        "with AdamW."
+        f"With the gradient times {scale}, the longest of the five steps is {sgd.max():.4f} for SGD and "
+        f"{adamw.max():.4f} for AdamW."
     )
 
 
@@ -119,11 +119,11 @@ def one_step(rate):
     ticks = dict(tickvals=[0.003, 0.01, 0.03, 0.1, 0.3], ticktext=["0.003", "0.01", "0.03", "0.1", "0.3"])
     return [
         panel(
-            "Right after one step",
-            f"probability, exact; {SEEDS} first batches",
+            "Pass rate after one step",
+            f"exact; {SEEDS} first batches",
             line([0.0025, 0.36], [start()] * 2, "before", 8, "reference"),
             *(line(RATES, each, "seed", 1, "seed") for each in right[1:]),
-            line(RATES, right[0], "right"),
+            line(RATES, right[0], "pass rate"),
             dots([rate], [right[0, at]], "here", 1, "here"),
             label(0.0027, start() - 0.075, "before the step", 8),
             **axis,
@@ -131,7 +131,7 @@ def one_step(rate):
             ticks=ticks,
         ),
         panel(
-            "How far its tokens moved",
+            "Move of a token in that step",
             "mean |log ratio|, nats, both axes log",
             *(line(RATES, each, "seed", 1, "seed") for each in far[1:]),
             line(RATES, far[0], "far"),
@@ -148,8 +148,8 @@ def one_step(rate):
 def one_step_told(rate):
     right, far = stepped()[0, RATES.index(rate)]
     return (
-        f"At {rate:g} one step takes the pass rate from {start():.2f} to {right:.2f}; a token's probability changes by "
-        f"a factor of {np.exp(far):,.{0 if far > 5 else 1}f}."
+        f"At {rate:g}, one step takes the pass rate from {start():.2f} to {right:.2f} and changes a token's "
+        f"probability by a factor of {np.exp(far):,.{0 if far > 5 else 1}f}."
     )
 
 
@@ -168,7 +168,7 @@ def averages(mode):
         [
             THREE[i].replace("<br>", ", "),
             [cell(f"{i + 1}.{t + 1}", fraction(weights[i, t]), float(weights[i, t] * 3)) for t in range(n)],
-            f"{fraction(weights[i].sum() / weights.sum())} of all weight",
+            f"{fraction(weights[i].sum() / weights.sum())} of the weight",
         ]
         for i, n in enumerate(three_completions.LENGTHS)
     ]
@@ -180,7 +180,7 @@ def fraction(value):
 
 
 def averages_told(mode):
-    return f"{mode}: the loss of the three is {three_completions.loss(mode):.3f}."
+    return f"With {mode}, the loss of the three completions is {three_completions.loss(mode):.3f}."
 
 
 # ── slices ──
@@ -197,8 +197,8 @@ def slices(count):
     places = np.arange(1, max(COUNTS) + 1)
     return [
         panel(
-            "Weight of a token, by slice",
-            "times the right one; short ones first",
+            "Weight of a token in each slice",
+            "over the right weight; short first",
             line([0.4, 16.6], [1, 1], "right", 8, "reference"),
             bars(places[:count], cut(count, True)[0], "weight"),
             x="slice",
@@ -225,11 +225,11 @@ def slices(count):
 
 def slices_told(count):
     if count == 1:
-        return "One slice is the whole batch: no error."
+        return "One slice is the whole batch, so there is no error."
     times, error = cut(count, True)
     return (
-        f"In {count} slices a token of the shortest weighs {times[0]:.2f} times what it should, the gradient is off "
-        f"by {100 * error:.0f} %."
+        f"In {count} slices, a token of the shortest weighs {times[0]:.2f} times what it should, and the gradient is "
+        f"{100 * error:.0f} % off."
     )
 
 

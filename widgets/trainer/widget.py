@@ -24,7 +24,7 @@ from widgets.frame.drawing.marks import both, dots, heat, label, line, panel, th
 from widgets.frame.drawing.small_figures import Opening
 from widgets.frame.drawing.written import figures
 
-TITLE = "One hundred batches of sums of two digits, trained on one by one"
+TITLE = "Training on one hundred batches of sums of two digits"
 UPDATES, GROUPS, K = 100, 16, 8
 COST = f"{UPDATES * GROUPS * K:,} completions a run"
 WELL = 0.88  # a run that ends below this is worse than the default, which ends between 0.90 and 0.92
@@ -34,21 +34,24 @@ ROWS = 16  # completions drawn: the first two prompts of the batch
 COUNTS = [1, 2, 4, 8, 16]
 
 
+RIGHT = "Pass rate on sums"
+
+
 @dataclass(frozen=True)
 class Knobs:
-    mode: str = choice("Average over", "seq-mean-token-mean", list(aggregation.MODES))
+    mode: str = choice("Average in the loss", "seq-mean-token-mean", list(aggregation.MODES))
     learning_rate: float = ladder("Learning rate", 0.02, [0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3])
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4])
-    minibatches: int = ladder("Mini-batches a pass", 1, [1, 2, 4, 8])
-    micro: int = ladder("Micro-batches a step", 1, COUNTS)
-    divisor: str = choice("A micro-batch divides by", "the batch's count", ["the batch's count", "its own count"])
-    by_length: bool = toggle("Short completions together", True)
-    eps_low: float = slider("Clip below", 0.2, low=0.05, high=0.5, step=0.05, symbol="ε_low")
-    eps_high: float = slider("Clip above", 0.2, low=0.05, high=0.5, step=0.05, symbol="ε_high")
-    max_norm: str = choice("Gradient norm cut at", "1", ["off", "0.1", "1"])
+    minibatches: int = ladder("Mini-batches per pass", 1, [1, 2, 4, 8])
+    micro: int = ladder("Micro-batches per step", 1, COUNTS)
+    divisor: str = choice("Divisor of a micro-batch", "the batch's count", ["the batch's count", "its own count"])
+    by_length: bool = toggle("Completions sorted by length", True)
+    eps_low: float = slider("Lower clip range", 0.2, low=0.05, high=0.5, step=0.05, symbol="ε_low")
+    eps_high: float = slider("Upper clip range", 0.2, low=0.05, high=0.5, step=0.05, symbol="ε_high")
+    max_norm: str = choice("Limit on gradient norm", "1", ["off", "0.1", "1"])
     optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
     advantage: str = choice("Advantage", "z-score", ["z-score", "reward − mean"])
-    scale: float = ladder("Reward when right", 1.0, [1.0, 10.0])
+    scale: float = ladder("Reward for a correct answer", 1.0, [1.0, 10.0])
     policy: str = choice("Policy (transformer: rate ÷ 10)", "window", list(POLICIES))
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -72,7 +75,7 @@ AMPLIFIES = {  # 32 steps an update carry it into the first digits; the spread o
         "Pass rate": 0.3,
         "Largest |loss| so far": 0.3,
         "Gradient norm": 0.5,
-        "Clipped tokens, mean of the updates": 4.0,
+        "Fraction of clipped tokens": 4.0,
     }
 }
 
@@ -227,8 +230,8 @@ def figure(k, r):
     error = r.first.error[k.by_length]
     return [
         panel(
-            "Right completions",
-            "probability, exact, 100 prompts, one seed",
+            RIGHT,
+            "exact, 100 prompts, one seed",
             line([0, *r.updates], [r.start, *r.pass_rate], "pass rate"),
             threshold(r.start, "breaks below the start", 0),
             **edge,
@@ -246,7 +249,7 @@ def figure(k, r):
         ),
         panel(
             "Gradient norm",
-            "before it is cut, logarithmic, one seed",
+            "before the limit, logarithmic, one seed",
             line(x, np.maximum(r.grad_norm, 1e-4), "norm"),
             **edge,
             y_range=(1e-4, 10),
@@ -254,12 +257,12 @@ def figure(k, r):
             tab="Gauges",
         ),
         panel(
-            "Entropy and clip",
-            "nats a token; share of tokens; one seed",
+            "Entropy and clipped tokens",
+            "nats per token; share of tokens; one seed",
             line(x, r.entropy, "entropy"),
             line(x, r.clipped, "clipped", 2),
-            label(UPDATES, 0.86, "entropy, nats a token", 1, "right"),
-            label(UPDATES, 0.77, "clipped tokens, a share", 2, "right"),
+            label(UPDATES, 0.86, "entropy, nats per token", 1, "right"),
+            label(UPDATES, 0.77, "share of clipped tokens", 2, "right"),
             **edge,
             y_range=(0, 0.95),
             tab="Gauges",
@@ -269,8 +272,8 @@ def figure(k, r):
             "Gradient error of micro-batches",
             "% of its length, first batch, own counts",
             line(COUNTS, 100 * np.array(error), "own counts"),
-            dots([k.micro], [100 * r.first.now], "in force", 1, "here"),
-            x="micro-batches a step, logarithmic",
+            dots([k.micro], [100 * r.first.now], "now", 1, "here"),
+            x="micro-batches per step, logarithmic",
             x_range=(0.9, 18),
             y_range=(0, 60),
             log="x",
@@ -314,7 +317,7 @@ def readouts(k, r):
         Readout("Pass rate", r.pass_rate[-1], "", tasks.exact_pass, "violated" if below(r) else ""),
         Readout("Largest |loss| so far", largest_loss(r), "", Algorithm.compute_loss),
         Readout("Gradient norm", r.grad_norm[-1] if r.grad_norm[-1] > 1e-12 else 0.0, "", Trainer.step),
-        Readout("Clipped tokens, mean of the updates", 100 * float(np.mean(r.clipped)), "%", Algorithm.compute_loss),
+        Readout("Fraction of clipped tokens", 100 * float(np.mean(r.clipped)), "%", Algorithm.compute_loss),
         Readout("Gradient error of the micro-batches", 100 * error_now(r), "%", microbatch.relative_error),
     ]
 
@@ -340,7 +343,7 @@ def watched(k, r):
 
 
 def seen_at(k, r, cause):
-    return At("Right completions", None, None, "ends below its start", "pass rate")
+    return At(RIGHT, None, None, "ends below its start", "pass rate")
 
 
 def broken(k, r):
@@ -348,13 +351,13 @@ def broken(k, r):
         return None
     name = cause(k)
     why = Said(
-        f"{reason(k, name)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} of its start.",
+        f"The pass rate ends at {r.pass_rate[-1]:.3f}, below its start of {r.start:.3f}. {reason(k, name)}.",
         {"undoing it mends": lambda: not below(end(run, replace(k, **undone(k)[name])))},
     )
     return Break(why, fix(k), name)
 
 
-FAR, MANY, BOTH = "every weight moves too far", "many steps on one batch", "long steps, and many of them"
+FAR, MANY, BOTH = "a step that is too long", "many steps on one batch", "many steps that are too long"
 
 
 def cause(k):
@@ -372,12 +375,12 @@ def undone(k):
 def reason(k, name):
     steps = k.passes * k.minibatches
     if name == BOTH:
-        return f"{steps} optimizer steps on each batch, at learning rate {rate(k):g}"
+        return f"It took {steps} optimizer steps on each batch, at a learning rate of {rate(k):g}"
     if name == MANY:
-        return f"{steps} optimizer steps on each batch of {GROUPS * K} completions"
+        return f"It took {steps} optimizer steps on each batch of {GROUPS * K} completions"
     if k.optimizer == "AdamW":
-        return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} a weight"
-    return f"Steps that are too long at learning rate {rate(k):g}"
+        return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} per weight"
+    return f"At a learning rate of {rate(k):g}, the steps are too long"
 
 
 def fix(k):
@@ -391,7 +394,7 @@ def worse(k, r):
     if len(r.loss) < UPDATES or r.pass_rate[-1] >= WELL:
         return None
     return Said(
-        f"The pass rate went from {r.start:.3f} to {r.pass_rate[-1]:.3f}, where the default ends above {WELL:g}.",
+        f"The pass rate went from {r.start:.3f} to {r.pass_rate[-1]:.3f}, but the default ends above {WELL:g}.",
         {
             "the default does": lambda: end(run, Knobs(seed=k.seed)).pass_rate[-1] > WELL,
             "it is not below its start": lambda: r.pass_rate[-1] >= r.start,
@@ -408,16 +411,16 @@ def holds(k, r):
             learned | {"by its own counts": lambda: k.divisor == "its own count" and k.micro > 1},
         )
     norm = r.grad_norm[-1] if r.grad_norm[-1] > 1e-12 else 0.0
-    return Said(f"{rate}, at a gradient norm of {figures(norm)} in the last step.", learned)
+    return Said(f"{rate}. The gradient norm was {figures(norm)} in the last step.", learned)
 
 
 GUESS = Guess(
-    "Micro-batches divide by their own token counts: the gradient errs by a fifth or more. Where does a 0.9 run end?",
+    "Micro-batches divide by their own token counts, so the gradient is over 20 % off. Where does the 0.9 run end?",
     ("below 0.5", "about 0.7", "about 0.9"),
     Knobs(mode="token-mean", **LOCAL),
     2,
     lambda k, r: (
-        f"At {r.pass_rate[-1]:.2f}, with a gradient that is {100 * error_now(r):.0f} % away from the right one."
+        f"It ends at {r.pass_rate[-1]:.2f}, with a gradient that is {100 * error_now(r):.0f} % away from the right one."
     ),
 )
 
@@ -434,8 +437,8 @@ def opened(plain, other):
     edge = dict(x="update", x_range=(0, UPDATES))
     return [
         panel(
-            "Right completions",
-            "probability, exact, 100 prompts",
+            RIGHT,
+            "exact, mean of 100 prompts",
             line(x[0], right[0], TWO_RUNS[0], 8, "reference"),
             line(x[1], right[1], TWO_RUNS[1], 1),
             dots([0], [plain.start], "the same start", 1),

@@ -186,7 +186,7 @@ def test_the_transformer_learns_at_a_tenth_of_the_learning_rate_and_breaks_at_it
     assert last(**knobs).pass_rate[-1] > 0.88 and not is_broken(**knobs)
     assert last(**knobs, learning_rate=0.1).pass_rate[-1] < 0.75
     break_ = catalogue.broken(trainer, **knobs, learning_rate=0.2)
-    assert "up to about 0.02 a weight" in break_.why and break_.fix == dict(learning_rate=0.02)
+    assert "up to about 0.02 per weight" in break_.why and break_.fix == dict(learning_rate=0.02)
 
 
 def test_a_picture_of_the_transformer_comes_every_second_update():
