@@ -87,8 +87,10 @@ def test_the_log_of_the_other_run_hides_what_its_model_has_learned():
 def test_the_four_rows_are_those_of_the_running_batch():
     ratio, rate = running_batch.one_step(running_batch.RIGHT, figures.RATE)
     assert figures.RATE == cut_arrows.LEARNING_RATE and 0.6 < rate < 0.7 and (ratio[0, :3] > 1).all()
-    assert figures.said(figures.PUSHED).endswith(f"Of a hundred {100 * rate:.0f} are right now.")
-    assert figures.said(figures.SAMPLED).endswith(f"to this prompt {100 * START[running_batch.PROMPT]:.0f} are right.")
+    assert figures.said(figures.PUSHED).endswith(f"Now {100 * rate:.0f} in a hundred are correct.")
+    assert figures.said(figures.SAMPLED).endswith(
+        f"to this prompt, {100 * START[running_batch.PROMPT]:.0f} are correct."
+    )
 
 
 def test_a_row_that_nobody_pushed_lost_as_the_answer_of_the_question_says():

@@ -101,9 +101,9 @@ BREAKS = {
         "Lag 8, four passes": "too old for its weights",
     },
     "orientation": {
-        "No weight sync": "the rollout keeps the old weights",
-        "Best of 64": "no loss reaches the trainer",
-        "No reward": "no score reaches the algorithm",
+        "No weight sync": "a rollout with old weights",
+        "Best of 64": "a trainer that gets no loss",
+        "No reward": "an algorithm that gets no score",
     },
     "paths": {
         "All logits, through the controller": "experience outgrew its link",

@@ -17,17 +17,18 @@ CHANGE = Change(
             ((GROUPS, {}, {}), (GROUPS[:, :3], {}, {})),
             lambda R, hp, batch: np.array([[r - sum(row) / len(row) for r in row] for row in R]),
             (
-                "Below the mean a completion is now pushed down.",
+                "A completion below the mean is now pushed down.",
                 "R.mean(axis=1, keepdims=True) is the mean of each row.",
             ),
             ("    A = R\n", "    A = R - R.mean(axis=1, keepdims=True)\n"),
         ),
         Exercise(
-            "Imitate the best: push by 1 what has the largest reward of its group, and the others by 0.",
+            "Imitate the best: push the completions with the largest reward of their group by 1, and the others by 0.",
             ((GROUPS, {}, {}), (np.array([[1.0, 1, 0], [0, 0, 0]]), {}, {})),
             lambda R, hp, batch: np.array([[1.0 if r == max(row) else 0.0 for r in row] for row in R]),
             (
-                "Loop B keeps the best of a group; here the policy learns from it. How much was paid counts no more.",
+                "Loop B keeps the best of a group, and here the policy learns from it. The size of the reward does not "
+                "count.",
                 "1.0 * (R == R.max(axis=1, keepdims=True))",
             ),
             ("    A = R\n", "    A = 1.0 * (R == R.max(axis=1, keepdims=True))\n"),
@@ -37,7 +38,7 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "Let one completion be right 0.77 of the time or more, at most 1.25 nats from the start.",
+        "Reach a pass rate of 0.77 or more with one completion, at most 1.25 nats from the start.",
         lambda k, r: bool(r.pass_rate[-1].mean() >= 0.77 and r.kl[-1] <= 1.25),
         Knobs(beta=0.2, K=64),
     ),

@@ -54,7 +54,7 @@ def two_copies(name, i):
     return [
         scene.scene(
             "A model learns for sixty rounds",
-            "eight answers for its log, and eight of the model itself, drawn anew with the same random numbers",
+            "eight answers for its log, and eight of the model itself, sampled with the same random numbers",
             answers.around_rewards(rows("l", "answers in the log", twins.sampled), OLD if stale else ""),
             rows("m", "answers of the model", twins.trained, legend=True),
             given=GIVEN,
@@ -127,7 +127,7 @@ def four_lines(line):
             scene.word(since(SCORED, f"= {total}"), (FIRST + len(row) + 0.2, y), f"sum {color}", key=f"s{i}"),
             scene.word(since(HELD, f"{likelier()[i]:.2g}"), (FACTOR, y), "strong", "middle", f"f{i}"),
         ]
-    alt = f"Four completions after line {line}: two are right, with the sums 5 and 12, two are wrong."
+    alt = f"Four completions after line {line}: two are correct, with the sums 5 and 12, and two are wrong."
     right = stepped()[1] if line in (PUSHED, HELD) else float(start()[running_batch.PROMPT])
     hundredths = answers.hundredths(right)
     return [
@@ -139,11 +139,11 @@ def four_lines(line):
                 "h",
                 7.1,
                 DOWN + many + 0.2,
-                f"Of a hundred answers to this prompt {hundredths} are right.",
+                f"Of a hundred answers to this prompt, {hundredths} are correct.",
                 scene.word("A hundred answers", (0, 0.55), "strong"),
                 scene.hundred("d", [("followed", right), ("rest", 1 - right)], (0, 0.95)),
                 scene.word(hundredths, (5, 2.1), "count yes", key="n"),
-                scene.word("right", (5, 2.7), "head"),
+                scene.word("correct", (5, 2.7), "head"),
             ),
             given=GIVEN,
         )
@@ -153,10 +153,10 @@ def four_lines(line):
 def said(line):
     before, after = (answers.hundredths(rate) for rate in (start()[running_batch.PROMPT], stepped()[1]))
     return {
-        SAMPLED: f"Line 1: the model answers four times. Of a hundred answers to this prompt {before} are right.",
-        SCORED: "Line 2: a program adds up the digits. 5 and 12 are right and get 1, the others 0.",
-        PUSHED: f"Line 3: the right rows are pushed up, the others not at all. Of a hundred {after} are right now.",
-        HELD: "Line 4: how far each row has moved. What nobody pushed loses too: all probabilities add up to 1.",
+        SAMPLED: f"Line 1: the model answers four times. Of a hundred answers to this prompt, {before} are correct.",
+        SCORED: "Line 2: a program adds up the digits. 5 and 12 are correct and get 1, the other sums get 0.",
+        PUSHED: f"Line 3: the correct rows are pushed up, the others not at all. Now {after} in a hundred are correct.",
+        HELD: "Line 4: how far each row has moved. Rows that nobody pushed lose, because probabilities add up to 1.",
     }[line]
 
 
@@ -170,14 +170,14 @@ def best(K):
     return [
         panel(
             "The untrained policy",
-            "share right, exact, mean of four prompts",
+            "pass rate, exact, mean of four prompts",
             line(x, [cut_arrows.best_of(start(), n).mean() for n in x], "best of K", 2),
             line(x, np.full(len(x), right), "one completion", 1),
             dots([K], [best_of_K], "best of K", 2),
             dots([K], [right], "one completion", 1),
             label(64, 0.96, "best of K", 2, "right"),
             label(64, right + 0.02, "one completion", 1, "right"),
-            x="completions a prompt, K",
+            x="completions per prompt, K",
             x_range=(0.9, 71),
             y_range=(0, 1.1),
             log="x",
@@ -197,7 +197,7 @@ def coin(n):
     return [
         panel(
             "Difference of two equal models",
-            "points; likelihood relative to no difference",
+            "in points; likelihood relative to no difference",
             region(-APART, APART),
             line(points[within], probability[within] / probability.max(), "difference", 1),
             label(-39, 0.9, "shaded: less than", 0),
@@ -229,9 +229,9 @@ FIGURES = {
     "best": Figure(
         best,
         cut_arrows.best_of,
-        Handle("Completions a prompt", KS, start=len(KS) - 1, symbol="K"),
+        Handle("Completions per prompt", KS, start=len(KS) - 1, symbol="K"),
         lambda K: (
-            f"Best of {K}: right {cut_arrows.best_of(start(), K).mean():.3f} of the time; one completion: "
+            f"The best of {K} is correct {cut_arrows.best_of(start(), K).mean():.3f} of the time, and one completion "
             f"{start().mean():.3f}, whatever K is."
         ),
     ),
@@ -240,7 +240,7 @@ FIGURES = {
         equal_models.difference,
         Handle("Prompts", PROMPTS, start=PROMPTS.index(100), words=tuple(f"{n:,}" for n in PROMPTS)),
         lambda n: (
-            f"Asked {n:,} prompts once, two equally good models differ by five points or more "
+            f"With {n:,} prompts asked once, two equally good models differ by five points or more "
             f"{100 * equal_models.at_least(n, APART):.2g} % of the time."
         ),
     ),

@@ -9,6 +9,7 @@ import numpy as np
 from sim.experiments import cut_arrows, running_batch
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
+from sim.words import counted
 from sim.worlds import modsum
 from widgets.frame.contract import recovery
 from widgets.frame.contract.exercises import Guess
@@ -20,7 +21,7 @@ from widgets.frame.drawing.marks import bars, dots, label, line, panel
 from widgets.frame.drawing.small_figures import Played
 
 TITLE = "The policy and its batches over sixty iterations"
-COST = f"{cut_arrows.GROUPS} groups of K completions an iteration, one step of plain SGD each; one seed"
+COST = f"{cut_arrows.GROUPS} groups of K completions and one step of plain SGD per iteration; one seed"
 ITERATIONS, EVERY = 60, 5
 LEARNT = 0.01  # less than this gained in sixty iterations is not learning
 WELL = 0.7  # right below this at the end is clearly less than the default, 0.92
@@ -30,9 +31,9 @@ APART, LAST = 0.2, 10  # weights that are right this much more often than the la
 
 @dataclass(frozen=True)
 class Knobs:
-    cut: str = choice("Arrow cut", "none", ["none", *cut_arrows.ARROWS])
-    K: int = ladder("Completions a prompt", 8, [1, 2, 4, 8, 16, 32, 64], symbol="K")
-    beta: float = slider("Price of a nat of KL", 0.1, 0.0, 1.0, 0.05, symbol="β")
+    cut: str = choice("Missing arrow", "none", ["none", *cut_arrows.ARROWS])
+    K: int = ladder("Completions per prompt", 8, [1, 2, 4, 8, 16, 32, 64], symbol="K")
+    beta: float = slider("KL coefficient", 0.1, 0.0, 1.0, 0.05, symbol="β")
     seed: int = slider("Seed", 0, 0, 99, 1)
 
 
@@ -95,10 +96,10 @@ def figure(k, r):
         two_copies(k, r),
         panel(
             CURVE,
-            "mean of four prompts; dots: counted in the batch",
+            "mean of four prompts; dots: in the batch",
             line(x, right, "one completion", 1),
             line(x, best, f"best of {k.K}", 2),
-            dots(x[1:], r.measured, "counted in the batch", 3),
+            dots(x[1:], r.measured, "in the batch", 3),
             label(x[at], right[at], "one completion", 1, below=True),
             *([label(x[at], best[at], f"best of {k.K}", 2, below=True)] if k.K > 1 else []),
             x="iteration",
@@ -107,8 +108,8 @@ def figure(k, r):
             tab="Answers",
         ),
         panel(
-            "KL from the start",
-            "nats a completion, mean of four prompts, exact",
+            "KL of the policy from its start",
+            "nats per completion, mean of four prompts, exact",
             line(x, r.kl, "KL", 1),
             x="iteration",
             x_range=(0, ITERATIONS),
@@ -118,8 +119,9 @@ def figure(k, r):
     ]
 
 
-WRITTEN, CURVE = "One prompt, asked of both copies of the weights", "How often the answer is right"
+WRITTEN, CURVE = "Answers of both copies of the weights to one prompt", "Pass rate"
 OLD, SAME = "the untrained model wrote these", "no better than before training"
+ONE = "Pass rate, one completion"
 
 
 def two_copies(k, r):
@@ -127,8 +129,8 @@ def two_copies(k, r):
     log, model = (
         answers.view(key, title, rows, running_batch.PROMPT, "", key == "m", answers.SHORT, answers.judged)
         for key, title, rows in (
-            ("l", "what the log counts", r.twins.sampled),
-            ("m", "what the model writes now", r.twins.trained),
+            ("l", "answers in the log", r.twins.sampled),
+            ("m", "answers of the model", r.twins.trained),
         )
     )
     break_ = broken(k, r)
@@ -140,32 +142,23 @@ def two_copies(k, r):
         tab="Answers",
         front=True,
         data=[
-            bars(
-                ["as the log counts", "as the model writes"],
-                [r.twins.sampled_rate, r.twins.trained_rate],
-                "right, this prompt",
-            )
+            bars(["in the log", "of the model"], [r.twins.sampled_rate, r.twins.trained_rate], "pass rate, this prompt")
         ],
     )
 
 
 def readouts(k, r):
     return [
+        Readout(ONE, r.pass_rate[-1].mean(), source=modsum.exact, state="violated" if learned_nothing(r) else ""),
+        Readout("Pass rate, best of K", cut_arrows.best_of(r.pass_rate[-1], k.K).mean(), source=cut_arrows.best_of),
         Readout(
-            "Right, one completion",
-            r.pass_rate[-1].mean(),
-            source=modsum.exact,
-            state="violated" if learned_nothing(r) else "",
-        ),
-        Readout("Right, best of K", cut_arrows.best_of(r.pass_rate[-1], k.K).mean(), source=cut_arrows.best_of),
-        Readout(
-            f"Counted, last {LAST} batches",
+            f"Pass rate in the last {LAST} batches",
             r.counted,
             source=Verifier.verify,
             state="violated" if stayed_old(r) else "",
         ),
         Readout("KL from the start", r.kl[-1], "nats", modsum.exact_kl),
-        Readout("Rollout behind the trainer", r.behind, "steps", WeightSync.push),
+        Readout("Lag of rollout behind the trainer", r.behind, "steps", WeightSync.push),
     ]
 
 
@@ -181,13 +174,13 @@ def stayed_old(r):
 def watched(k, r):
     if stayed_old(r):
         return Gauge(
-            f"Right, one completion − counted in the last {LAST} batches",
+            f"{ONE} − pass rate in the last {LAST} batches",
             r.apart,
             APART,
             expression=f"pass_rate[-1] - mean(counted[-{LAST}:]) > {APART}",
         )
     return Gauge(
-        "Pass rate gained",
+        "Gain in the pass rate",
         r.gained,
         LEARNT,
         below=True,
@@ -198,13 +191,13 @@ def watched(k, r):
 HAPPENED = {  # to the completions, after "… were sampled,"
     "trajs": "and none was ever scored",
     "+reward": "but no score reached the algorithm",
-    "loss_fn": "but the trainer was never handed a loss",
+    "loss_fn": "but the trainer never got a loss",
 }
 
 CAUSES = {
-    "trajs": "nothing reaches the verifier",
-    "+reward": "no score reaches the algorithm",
-    "loss_fn": "no loss reaches the trainer",
+    "trajs": "a verifier that gets no completions",
+    "+reward": "an algorithm that gets no score",
+    "loss_fn": "a trainer that gets no loss",
 }
 
 
@@ -220,22 +213,22 @@ def broken(k, r):
     sampled = f"{ITERATIONS * cut_arrows.GROUPS * k.K:,} completions were sampled"
     if stayed_old(r):
         why = Said(
-            f"{sampled}, all by the weights of the start: the trainer's are right {100 * r.pass_rate[-1].mean():.0f} % "
-            f"of the time, the last {LAST} batches {100 * r.counted:.0f} %.",
+            f"The trainer's weights have a pass rate of {100 * r.pass_rate[-1].mean():.0f} %, the last {LAST} batches "
+            f"{100 * r.counted:.0f} %. {sampled}, all by the weights of the start.",
             {
                 "no step reached the sampler": lambda: r.behind == ITERATIONS,
                 "the batches count what the start is worth": lambda: counted_by(r.pass_rate[:1], k, r),
                 "with the sync they count what the weights are worth": lambda: not stayed_old(whole(k)),
             },
         )
-        return Break(why, reconnected(k), "the rollout keeps the old weights")
+        return Break(why, reconnected(k), "a rollout with old weights")
     if not learned_nothing(r):
         return None
-    now, before = (f"{100 * r.pass_rate[at].mean():.0f} % of the time" for at in (-1, 0))
+    now, before = (f"{100 * r.pass_rate[at].mean():.0f} %" for at in (-1, 0))
     if k.cut not in HAPPENED:
         why = Said(
-            f"With {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger than what was learned: one "
-            f"is right {now}, {before} at the start.",
+            f"The pass rate went from {before} to {now}. With {counted(k.K, 'completion')} per prompt and "
+            f"β = {k.beta:g}, there was more noise than learning.",
             {
                 "nats are charged": lambda: k.beta > 0 and k.cut not in ("tokens", "ref_logp"),
                 "eight a prompt learn at this price": lambda: of_eight(k).gained > LEARNT,
@@ -244,7 +237,7 @@ def broken(k, r):
         )
         return Break(why, recovery.different(k, dict(K=8)), "more noise than signal")
     why = Said(
-        f"{sampled}, {HAPPENED[k.cut]}: one completion is right {now}, as at the start.",
+        f"The pass rate is {now}, as at the start. {sampled}, {HAPPENED[k.cut]}.",
         {
             "no weight has moved": lambda: bool((r.pass_rate == r.pass_rate[0]).all()) and r.kl[-1] == 0,
             "they were scored, or nobody looked": lambda: bool(np.isnan(r.measured).all()) == (k.cut == "trajs"),
@@ -280,8 +273,8 @@ def worse(k, r):
     if r.done < ITERATIONS or now >= WELL:
         return None
     return Said(
-        f"One completion is right {100 * now:.0f} % of the time, {100 * r.pass_rate[0].mean():.0f} % at the start: "
-        "it learns, but far less than it could.",
+        f"The pass rate went from {100 * r.pass_rate[0].mean():.0f} % to {100 * now:.0f} %. The policy learns, but far "
+        "less than it could.",
         {
             "it learns": lambda: r.pass_rate[ITERATIONS // 2 :].mean() > r.pass_rate[0].mean(),
             "the default learns far more": lambda: end(run, Knobs(seed=k.seed)).pass_rate[-1].mean() > now + 0.1,
@@ -292,8 +285,8 @@ def worse(k, r):
 def holds(k, r):
     now, before = (r.pass_rate[at].mean() for at in (-1, 0))
     return Said(
-        f"One completion is right {100 * now:.0f} % of the time, {100 * before:.0f} % at the start; the last {LAST} "
-        f"batches counted {100 * r.counted:.0f} %.",
+        f"The pass rate rose from {100 * before:.0f} % to {100 * now:.0f} %, and in the last {LAST} batches it was "
+        f"{100 * r.counted:.0f} %.",
         {
             "it has learned": lambda: r.pass_rate[-1].mean() > r.pass_rate[0].mean(),  # one prompt may have lost
             "the batches count what the weights are worth": lambda: counted_by(r.pass_rate[-1 - LAST : -1], k, r),
@@ -302,12 +295,12 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Nothing is trained; of 64 answers to a prompt the best is kept. One is right 0.22 of the time. And the best?",
+    "Nothing is trained, and one answer is correct 0.22 of the time. How often is the best of 64 answers correct?",
     ("about 0.35", "about 0.6", "above 0.9"),
     Knobs(cut="loss_fn", K=64),
     2,
     lambda k, r: (
-        f"It is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.3f} of the time, and one completion "
+        f"The best is correct {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.3f} of the time, and one completion "
         f"{r.pass_rate[-1].mean():.3f}, as before."
     ),
 )

@@ -46,7 +46,7 @@ def test_a_sampler_that_stays_old_breaks_the_loop_although_the_weights_learn(K):
         k, r = settled(cut="weight sync", K=K, seed=seed)
         break_ = orientation.broken(k, r)
         assert "all by the weights of the start" in break_.why and break_.fix == dict(cut="none")
-        assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("Right, one completion − counted")
+        assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("Pass rate, one completion − pass rate")
 
 
 def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
@@ -65,7 +65,7 @@ def test_a_loop_is_broken_if_its_policy_or_its_batches_show_no_learning():
             beta=chance.choice([0.0, 0.1, 0.5, 1.0]),
             seed=chance.choice([0, 1, 2]),
         )
-        right, counted = (reading(label, k, r) for label in ("Right, one", "Counted"))
+        right, counted = (reading(label, k, r) for label in ("Pass rate, one", "Pass rate in the last"))
         damaged = right - START.mean() < 0.01 or right - counted > 0.2
         assert (orientation.broken(k, r) is not None) == damaged, k
         breaks.append(damaged)
@@ -86,16 +86,18 @@ def test_a_higher_price_ends_lower_and_nearer_to_the_start():
 
 def test_the_best_of_many_looks_like_progress_although_the_policy_is_the_first_one():
     k, r = settled(**vars(PRESETS["Best of 64"]))
-    assert reading("Right, one completion", k, r) == pytest.approx(START.mean(), abs=1e-15)
-    assert reading("Right, best of K", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)  # closed form
+    assert reading("Pass rate, one completion", k, r) == pytest.approx(START.mean(), abs=1e-15)
+    assert reading("Pass rate, best of K", k, r) == pytest.approx(
+        np.mean(1 - (1 - START) ** 64), abs=1e-12
+    )  # closed form
     assert orientation.broken(k, r)
 
 
 def test_without_the_sync_the_batch_and_the_policy_tell_different_stories():
     for seed in range(4):
         k, r = settled(cut="weight sync", seed=seed)
-        assert reading("Rollout behind", k, r) == ITERATIONS
-        assert r.measured[-10:].mean() < 0.3 < 0.5 < reading("Right, one completion", k, r)
+        assert reading("Lag of rollout", k, r) == ITERATIONS
+        assert r.measured[-10:].mean() < 0.3 < 0.5 < reading("Pass rate, one completion", k, r)
 
 
 @pytest.mark.when_changed()
@@ -124,7 +126,7 @@ def test_every_seed_has_the_same_start():
 def test_the_guess_is_answered_by_the_run_it_asks_about():
     k, r = settled(**vars(orientation.GUESS.knobs))
     assert orientation.GUESS.answers[orientation.GUESS.right] == "above 0.9"
-    assert orientation.GUESS.told(k, r) == "It is right 0.935 of the time, and one completion 0.219, as before."
+    assert orientation.GUESS.told(k, r) == "The best is correct 0.935 of the time, and one completion 0.219, as before."
 
 
 def test_in_the_opening_both_logs_begin_alike_and_only_one_rises_while_both_models_learn():
