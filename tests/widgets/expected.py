@@ -111,11 +111,11 @@ BREAKS = {
         "30B-A3B, 2,048 tokens at a time": "gathering outlasts the arithmetic",
     },
     "pipeline": {
-        "RL from nothing": "no completion was ever right",
+        "RL from nothing": "a start that is never correct",
         "Answers after thoughts": "no thought to reinforce",
         "Borrowed pairs": "pairs that it would never write",
         "200 thoughts, 6,400 updates": "the same few thoughts too often",
-        "A price on length": "thinking costs more than it pays",
+        "Penalty on length": "thinking that costs more than guessing",
     },
     "plan": {
         "Selective recomputation": "activations fill the memory",

@@ -10,12 +10,12 @@ def ended(r):
 
 CHALLENGES = (
     Challenge(
-        "End at 0.68 right at one try or more with at most 50 RL updates.",
+        "End with a pass@1 of 0.68 or more after at most 50 RL updates.",
         lambda k, r: bool(ended(r) and k.rl_steps <= 50 and first(r.reports[-1]) >= 0.68),
         Knobs(order="RL", rare=0.03, rl_steps=50),
     ),
     Challenge(
-        "With a corpus without worked answers, end at 0.8 right at one try or more.",
+        "Without worked answers in the corpus, end with a pass@1 of 0.8 or more.",
         lambda k, r: bool(ended(r) and k.rare == 0 and first(r.reports[-1]) >= 0.8),
         Knobs(rl_steps=300),
     ),

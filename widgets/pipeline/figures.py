@@ -30,10 +30,10 @@ def chain(e):
     ]
     return [
         panel(
-            "Chance that the end is right",
+            "Probability that the last digit is correct",
             "closed form; ring: a thought of three steps",
             *others,
-            line(steps, right, "right at the end", 1),
+            line(steps, right, "correct at the end", 1),
             line([1, LONGEST], [0.1, 0.1], "a guess", 8, "reference"),
             dots([3], [right[2]], "three steps", 1, "here"),
             label(1, 0.0, "a guess: 0.1", 8),
@@ -45,7 +45,10 @@ def chain(e):
 
 
 def three_steps(e):
-    return f"Slips in {100 * e:.0f} % of the steps: three in a row end right {compounding.chain_accuracy(e, 3):.2f}."
+    return (
+        f"If {100 * e:.0f} % of the steps slip, three steps end correctly with probability "
+        f"{compounding.chain_accuracy(e, 3):.2f}."
+    )
 
 
 # ── what the shipped policies write ──
@@ -68,7 +71,7 @@ def written(name):
     batch = completions(name)
     rows = [
         [
-            "right" if right else "wrong",
+            "correct" if right else "wrong",
             [cell(tinylm.brief(token), "", 0.35 if right else 0.0) for token in row if token != PAD],
             report.MODES[mode].partition(",")[0],
         ]
@@ -79,7 +82,10 @@ def written(name):
 
 def said(name):
     outcome = measured(name)
-    return f"On 100 held-out prompts {100 * outcome.pass1:.0f} % are right; {100 * outcome.thinks:.0f} % think first."
+    return (
+        f"On 100 held-out prompts, {100 * outcome.pass1:.0f} % of the completions are correct and "
+        f"{100 * outcome.thinks:.0f} % think first."
+    )
 
 
 # ── groups without a gradient ──
@@ -91,7 +97,7 @@ CURVE = np.append(np.geomspace(1e-6, 0.5, 48), np.linspace(0.55, 1, 12))
 def silent(p):
     return [
         panel(
-            "Chance of nothing to learn from",
+            "Probability that there is nothing to learn from",
             "closed form, by the start's pass rate, logarithmic",
             line(CURVE, 1 - attempts.informative(CURVE, K), "a group of 8 has no gradient", 1),
             line(CURVE, (1 - CURVE) ** ROLLOUTS, "no hit in 25,600 completions", 2),
@@ -110,7 +116,8 @@ def silent(p):
 def hits(p):
     dead = 1 - attempts.informative(p, K)
     return (
-        f"At p = {p:g}: {100 * dead:.1f} % of the groups are dead, {ROLLOUTS * p:,.0f} completions of {ROLLOUTS:,} hit."
+        f"At p = {p:g}, {100 * dead:.1f} % of the groups are dead, and {ROLLOUTS * p:,.0f} of {ROLLOUTS:,} completions "
+        "are correct."
     )
 
 
@@ -129,8 +136,8 @@ def paid(L_cache):
     even = guess - thought
     return [
         panel(
-            "What it is paid on average",
-            "reward of a completion, by how often thoughts are right",
+            "Mean reward of a completion",
+            "by how often thoughts are correct",
             line(ACCURACY, ACCURACY + thought, "a thought", 1),
             line([0, 1], [guess, guess], "a guess", 2),
             threshold(even, f"pays above {even:.2f}", 0.0, axis="x"),
@@ -138,7 +145,7 @@ def paid(L_cache):
             label(0.36, 0.36 + thought - 0.36, "after DPO", 1, "center"),
             label(0.7, 0.66 + thought - 0.36, "after RL", 1, "center"),
             label(1, guess + 0.02, "a guess", 2, "right"),
-            x="share of thoughts that are right",
+            x="share of thoughts that are correct",
             x_range=(0, 1),
             y_range=(-0.9, 1.1),
         )
@@ -147,14 +154,17 @@ def paid(L_cache):
 
 def even(L_cache):
     thought, guess = dapo.shape_reward(np.array([0.0, 0.1]), dict(L_cache=L_cache), Lengths)
-    return f"Six tokens of eight cost {abs(thought):.2f}: a thought is worth it above {guess - thought:.2f} right."
+    return (
+        f"Six tokens of eight cost {abs(thought):.2f}, so a thought earns more than a guess if it is correct more than "
+        f"{guess - thought:.2f} of the time."
+    )
 
 
 FIGURES = {
     "chain": Figure(
         chain,
         compounding.chain_accuracy,
-        Handle("Slips a step", SLIPS, start=3, words=tuple(f"{100 * e:.0f} %" for e in SLIPS)),
+        Handle("Slip rate per step", SLIPS, start=3, words=tuple(f"{100 * e:.0f} %" for e in SLIPS)),
         three_steps,
     ),
     "written": Figure(written, stages.sampled, Handle("Stage", WRITERS, start=2, words=CALLED), said),
@@ -164,5 +174,5 @@ FIGURES = {
         Handle("Pass rate of the start", RATES, start=4, words=tuple(f"{p:g}" for p in RATES), symbol="p"),
         hits,
     ),
-    "paid": Figure(paid, dapo.shape_reward, Handle("Price on last tokens", CHARGES, start=2), even),
+    "paid": Figure(paid, dapo.shape_reward, Handle("Last tokens charged", CHARGES, start=2), even),
 }

@@ -16,7 +16,7 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "A tiny model on its way from raw text to right answers, stage by stage"
+TITLE = "A tiny model on its way from raw text to correct answers, stage by stage"
 COST = "100 held-out prompts × 64 completions after each stage"
 
 LOW = 0.2  # right at one try, twice what a guess gets: a path that ends below it has bought nothing
@@ -39,26 +39,20 @@ THOUGHTS = {  # demonstrations, updates, what they are
     "200 × 6400": dict(demos=200, cot_steps=6_400),
     "2000 × 400, all with a slip": dict(mix=SLIPPED),
 }
-SHOWN = (
-    "Right at one try",
-    "Right at one of 64",
-    "Thinks, then answers",
-    "Slips a step",
-    "Groups all right or all wrong",
-)
+SHOWN = ("Pass@1", "Pass@64", "Completions that think first", "Slip rate per step", "Groups without a gradient")
 NAMES = dict(base="base", sft="SFT", cot="CoT", dpo="DPO", borrowed="DPO", rft="RFT", rl="RL")
 
 
 @dataclass(frozen=True)
 class Knobs:
     order: str = choice("Path", "SFT CoT DPO RL", list(PATHS))
-    stages: int = choice("Stages run", 4, [1, 2, 3, 4])
-    rare: float = ladder("Worked answers, share", 0.0, list(path.RARE))
-    thoughts: str = choice("Thoughts shown × updates", "2000 × 400", list(THOUGHTS))
+    stages: int = choice("Number of stages", 4, [1, 2, 3, 4])
+    rare: float = ladder("Fraction of worked answers", 0.0, list(path.RARE))
+    thoughts: str = choice("Demonstrations × updates", "2000 × 400", list(THOUGHTS))
     rl_steps: int = ladder("RL updates", 100, [25, 50, 100, 200, 300])
-    L_cache: int = ladder("Price on last tokens", 0, [0, 2, 3, 4, 5])
+    L_cache: int = ladder("Last tokens charged", 0, [0, 2, 3, 4, 5])
     dpo_steps: int = ladder("DPO updates", 100, [25, 100, 400, 800])
-    beta: float = ladder("Price of a nat in DPO", 0.3, [0.1, 0.3, 1.0], symbol="β")
+    beta: float = ladder("KL coefficient of DPO", 0.3, [0.1, 0.3, 1.0], symbol="β")
     prompts: int = ladder("Prompts of RL", len(TRAIN), [8, 32, len(TRAIN)])
     seed: int = slider("Seed of the stages", 0, low=0, high=99, step=1)
 
@@ -70,16 +64,16 @@ PRESETS = {
     "Answers after thoughts": Knobs(order="CoT SFT RL"),
     "Borrowed pairs": Knobs(order="DPO of borrowed pairs RL"),
     "200 thoughts, 6,400 updates": Knobs(thoughts="200 × 6400"),
-    "A price on length": Knobs(L_cache=4),
+    "Penalty on length": Knobs(L_cache=4),
 }
 GUESS = Guess(
-    "A base that read 1 % worked answers, then RL alone. Where does it end, against four stages without them?",
+    "A base has read 1 % worked answers. How high does RL alone end, compared with four stages without them?",
     ("at 0", "about halfway", "about as high"),
     Knobs(order="RL", rare=0.01),
     2,
     lambda k, r: (
-        f"About as high: {first(r.reports[0]):.3f} right before, {first(r.reports[-1]):.2f} after RL, which needs some "
-        "right completions."
+        f"Pass@1 goes from {first(r.reports[0]):.3f} to {first(r.reports[-1]):.2f}. RL needs only some correct "
+        "completions."
     ),
 )
 
@@ -211,15 +205,15 @@ def ladder_of(k, r):
     at = list(range(len(r.reports)))
     one, many = [first(outcome) for outcome in r.reports], [outcome.pass_at[64][0] for outcome in r.reports]
     return panel(
-        "Right answers after each stage",
-        f"share; {len(PROMPTS)} held-out prompts, {N} completions each; next totals: of the next two",
-        line(at, one, "at one try", 1),
-        dots(at, one, "at one try", 1),
-        line(at, many, "at one of 64 tries", 2),
-        dots(at, many, "at one of 64 tries", 2),
+        "Correct answers after each stage",
+        f"share; {len(PROMPTS)} held-out prompts, {N} completions each",
+        line(at, one, "pass@1", 1),
+        dots(at, one, "pass@1", 1),
+        line(at, many, "pass@64", 2),
+        dots(at, many, "pass@64", 2),
         *([label(at[-1] + 0.1, one[-1], f"{one[-1]:.2f}", 1)] if at else []),
-        line(at, [outcome.skill for outcome in r.reports], "the skill that was read", 3),
-        label(0, 1.04, "squares: at one of 64 tries", 2),
+        line(at, [outcome.skill for outcome in r.reports], "next two totals correct", 3),
+        label(0, 1.04, "squares: pass@64", 2),
         *([label(0.06, r.reports[0].skill + 0.06, "next totals", 3)] if at else []),
         *([threshold(LOW, "twice a guess", 0.0, outside=True)] if whole(k) else []),
         x="stage",
@@ -249,7 +243,7 @@ def kinds(r):
     )
 
 
-VERDICTS = ("right", "wrong", "right", "wrong", "no answer")  # of report.MODES
+VERDICTS = ("correct", "wrong", "correct", "wrong", "no answer")  # of report.MODES
 PROMPT = tinylm.decode(Chain().prompt_ids(PROMPTS[:1])[0].tolist())
 ASKED = running_totals(PROMPTS[:1])[0, -1]
 ROWS = 3
@@ -261,14 +255,14 @@ def completions(r):
     tones, words = [[None] * T for _ in range(height)], []
     for top, (at, outcome) in zip((height, ROWS), [*enumerate(r.reports)][-2:]):
         for y, (tokens, mode) in zip(range(top, 0, -1), outcome.written[:ROWS]):
-            tones[y - 1][: len(tokens)] = [0.55 if VERDICTS[mode] == "right" else 0.15] * len(tokens)
+            tones[y - 1][: len(tokens)] = [0.55 if VERDICTS[mode] == "correct" else 0.15] * len(tokens)
             words += [label(t, y, tinylm.word(n), 0, "center") for t, n in enumerate(tokens, 1)]
             words.append(label(T + 0.7, y, f"{NAMES[r.names[at]]}: {VERDICTS[mode]}"))
     for word in words:
         word["annotations"][0]["yanchor"] = "middle"
     return panel(
         f"Completions of {' '.join(PROMPT)}",
-        f"a row each, a cell a token; asked is the last digit of the sum, {ASKED}",
+        f"one row each, one cell per token; the last digit of the sum is {ASKED}",
         heat(np.arange(1, T + 1), np.arange(1, height + 1), tones, "", 0.0, 1.0),
         *words,
         x_range=(0.4, T + 4.2),
@@ -281,7 +275,7 @@ def completions(r):
 def attempts(r):
     curves = [[outcome.pass_at[n][0] for n in report.KS] for outcome in r.reports]
     return panel(
-        "Right at one of k tries",
+        "Prompts solved in k tries (pass@k)",
         "share of prompts, mean",
         *(
             mark
@@ -308,11 +302,11 @@ def on_the_way(k, r):
     step = list(range(1, len(r.accuracy) + 1))
     return panel(
         "RL, update by update",
-        "share; 256 completions of 32 prompts an update",
-        line(step, r.accuracy, "right completions", 1),
+        "share; 256 completions of 32 prompts per update",
+        line(step, r.accuracy, "correct completions", 1),
         line(step, r.live[: len(step)], "live groups", 2),
         label(300, 1.06, "live groups", 2, "right"),
-        label(150, 1.06, "right completions", 1, "right"),
+        label(150, 1.06, "correct completions", 1, "right"),
         x="RL update",
         x_range=[0, 300],
         y_range=[0, 1.16],
@@ -324,7 +318,7 @@ def imitated(r):
     loss = [rows["loss"] for _, rows in r.fitted]
     return panel(
         f"{NAMES[r.stage.name]}, update by update",
-        "loss on what is imitated, nats a token",
+        "loss on the demonstrations, nats per token",
         line([step for step, _ in r.fitted], loss, "loss", 1),
         x=f"{NAMES[r.stage.name]} update",
         x_range=[0, r.stage.steps],
@@ -339,7 +333,7 @@ def preferred(r):
     low, high = min([-1.0, *rejected, *chosen]), max([1.0, *chosen, *rejected])
     return panel(
         "DPO, update by update",
-        "nats that a completion has gained since the stage began",
+        "log-probability gained since the stage began, nats",
         line(step, chosen, "chosen", 1),
         line(step, rejected, "rejected", 2),
         label(r.stage.steps, chosen[-1], "chosen", 1, "right"),
@@ -356,8 +350,8 @@ def paid(r):
     moved = [max(float(outcome.kl), 0.0) for outcome in r.reports[1:]]
     place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)][1 : len(moved) + 1]
     return panel(
-        "How far each stage moves it",
-        "KL from the stage before, nats a completion",
+        "How far each stage moves the policy",
+        "KL from the stage before, nats per completion",
         bars(place, moved, "KL", 4, text=[f"{nats:.1f}" for nats in moved]),
         y_range=[0, 50],
         tab="On the way",
@@ -375,32 +369,32 @@ def readouts(k, r):
     tells = thinks > 0.01 and outcome.accuracy_thinking > 0.15  # at a guess's score any rate of slips ends alike
     slips = float(compounding.slip_rate(outcome.accuracy_thinking if tells else np.nan, 3))
     return [
-        Readout("Right at one try", first(outcome), "", source, "violated" if broken(k, r) else ""),
-        Readout("Right at one of 64", outcome.pass_at[64][0], "", source),
-        Readout("Thinks, then answers", 100 * thinks, "%", source),
-        Readout("Slips a step", slips if np.isfinite(slips) else "–", "", compounding.slip_rate),
-        Readout("Groups all right or all wrong", 100 * (1 - outcome.live8), "%", source),
+        Readout("Pass@1", first(outcome), "", source, "violated" if broken(k, r) else ""),
+        Readout("Pass@64", outcome.pass_at[64][0], "", source),
+        Readout("Completions that think first", 100 * thinks, "%", source),
+        Readout("Slip rate per step", slips if np.isfinite(slips) else "–", "", compounding.slip_rate),
+        Readout("Groups without a gradient", 100 * (1 - outcome.live8), "%", source),
     ]
 
 
 def watched(k, r):
     if not whole(k):
-        return Readout("Right at one try, at the end", "its end is not run", "", report.report)
+        return Readout("Pass@1 at the end", "the path is not finished", "", report.report)
     right = first(r.reports[-1]) if r.reports else 0.0
-    return Gauge("Right at one try, at the end", right, LOW, below=True, expression=f"pass_at[1] < {LOW}")
+    return Gauge("Pass@1 at the end", right, LOW, below=True, expression=f"pass_at[1] < {LOW}")
 
 
 # What broke it
 
 NEVER, BORROWED, LONG, TAXED = (
-    "no completion was ever right",
+    "a start that is never correct",
     "pairs that it would never write",
     "the same few thoughts too often",
-    "thinking costs more than it pays",
+    "thinking that costs more than guessing",
 )
-UNTHOUGHT, SOME, SHORT = "no thought to reinforce", "too few prompts, learned by heart", "too little of it"
+UNTHOUGHT, SOME, SHORT = "no thought to reinforce", "too few prompts, learned by heart", "too little training"
 MIXED = "more than one thing at once"
-SILENT = "only the price taught anything"
+SILENT = "a penalty that replaced the reward"
 
 
 UNDONE = {  # the knobs whose defaults undo a cause
@@ -446,30 +440,30 @@ def sign(k, r):
 
 
 def seen_at(k, r, cause):
-    return At("Right answers after each stage", None, None, "{y:.2f} right at one try", "at one try")
+    return At("Correct answers after each stage", None, None, "pass@1 is {y:.2f}", "pass@1")
 
 
 def broken(k, r):
     if not (r.ended and whole(k)) or first(r.reports[-1]) >= LOW:
         return None
     broken_by, got, start = cause(k, r), first(r.reports[-1]), r.reports[-2]
-    completions = f"{256 * k.rl_steps:,}"
+    completions, ends = f"{256 * k.rl_steps:,}", f"Pass@1 ends at {got:.2f}"
     why = {
-        NEVER: f"No completion was ever right, so no group had a gradient: {completions} completions bought nothing.",
-        BORROWED: f"The loss on the pairs fell, and what they prefer is still never written: {got:.2f} right after RL.",
-        LONG: f"200 thoughts, 6,400 updates: few prompts are right at any try, and RL has only those: {got:.2f} right.",
+        NEVER: f"{completions} completions taught nothing, because none was correct and so no group had a gradient.",
+        BORROWED: f"{ends}. The loss on the pairs fell, but the model still never writes the chosen completions.",
+        LONG: f"{ends}. After 6,400 updates on 200 thoughts, few prompts are solved at any try, and RL has only those.",
         SILENT: (
-            f"The price on length taught more than the checker: {100 * r.reports[-1].answers:.0f} % of the completions "
-            f"still answer, {got:.2f} are right."
+            f"{ends}, and only {100 * r.reports[-1].answers:.0f} % of the completions still answer. The penalty on "
+            "length taught more than the checker."
         ),
         TAXED: (
-            f"At the price of a thought a guess pays more: {100 * start.thinks:.0f} % thought first, "
-            f"{100 * r.reports[-1].thinks:.0f} % do now, {got:.2f} right."
+            f"{ends}. {100 * start.thinks:.0f} % thought first and {100 * r.reports[-1].thinks:.0f} % do now, because "
+            "with this penalty a guess earns more."
         ),
-        UNTHOUGHT: f"Nothing thinks first, so RL can only choose among guesses: {got:.2f} right, a guess gets 0.10.",
-        SOME: f"RL saw {k.prompts} prompts and learned these: {got:.2f} right on those held out.",
-        SHORT: f"It ends at {got:.2f} right, no more than twice a guess: what RL was given does not go that far.",
-        MIXED: f"It ends at {got:.2f} right, no more than twice a guess.",
+        UNTHOUGHT: f"{ends}, and a guess has 0.10. No completion thinks first, so RL can only choose among guesses.",
+        SOME: f"{ends} on held-out prompts. RL saw only {k.prompts} prompts and learned them by heart.",
+        SHORT: f"{ends}, no more than twice that of a guess. The training of this path does not go farther.",
+        MIXED: f"{ends}, no more than twice that of a guess. More than one thing differs from the textbook.",
     }
     return Break(Said(why[broken_by], measured(r) | claims(k, r, broken_by)), fix(k, broken_by), broken_by)
 
@@ -515,7 +509,7 @@ def worse(k, r):
     if not (r.ended and whole(k)) or not LOW <= first(r.reports[-1]) < BEHIND:
         return None
     return Said(
-        f"It ends at {first(r.reports[-1]):.2f} right at one try; the textbook path ends near 0.65.",
+        f"Pass@1 ends at {first(r.reports[-1]):.2f}, and the textbook path ends near 0.65.",
         measured(r)
         | {
             "the textbook ends higher": lambda: (
@@ -531,16 +525,16 @@ def set_back(k, r):
     coming = PATHS[k.order][k.stages]
     if now < 0.01:
         rests = coming in ("rl", "rft", "dpo")  # on completions that are right; others imitate what they are shown
-        then = ": what comes next has nothing to start from" if rests else ""
+        then = ", so the next stage has nothing to start from" if rests else ""
         return Said(
-            f"After {NAMES[r.names[-1]]} still {now:.2f} right at one try{then}.",
+            f"After {NAMES[r.names[-1]]}, pass@1 is still {now:.2f}{then}.",
             measured(r)
             | {"hardly one is right": lambda: now < 0.01, "others are not shown": lambda: not then or rests},
         )
     if now < before - 0.05:
         earlier, later = (outcome.modes[0] + outcome.modes[2] for outcome in r.reports[-2:])
         return Said(
-            f"{NAMES[r.names[-1]]} took right answers away: {before:.2f} at one try before it, {now:.2f} now.",
+            f"{NAMES[r.names[-1]]} took correct answers away. Pass@1 was {before:.2f} before it and is {now:.2f} now.",
             measured(r) | {"fewer are right than before it": lambda: later < earlier - 0.04},
         )
     return None
@@ -553,17 +547,17 @@ def decimal(share):
 
 def holds(k, r):
     if not r.ended:
-        return Said("The stages run.", {"not all have ended": lambda: len(r.reports) < len(r.names)})
+        return Said("The stages are running.", {"not all have ended": lambda: len(r.reports) < len(r.names)})
     last = r.reports[-1]
     thinking = {"so many think first": lambda: abs(last.modes[0] + last.modes[1] - last.thinks) < 1e-9}
     if not whole(k):
         coming = NAMES[PATHS[k.order][k.stages]]
         return Said(
-            f"So far {first(last):.2f} right at one try, {100 * last.thinks:.0f} % think first. {coming} comes next.",
+            f"So far pass@1 is {first(last):.2f}, and {100 * last.thinks:.0f} % think first. {coming} comes next.",
             measured(r) | thinking | {"it comes next": lambda: len(r.names) - 1 == k.stages < len(PATHS[k.order])},
         )
     return Said(
-        f"Right at one try: {decimal(first(r.reports[0]))} at the base, {first(last):.2f} at the end; "
+        f"Pass@1 is {decimal(first(r.reports[0]))} at the base and {first(last):.2f} at the end, where "
         f"{100 * last.thinks:.0f} % think first.",
         measured(r) | thinking | {"it ends well": lambda: last.modes[0] + last.modes[2] > BEHIND - 0.005},
     )
@@ -580,7 +574,7 @@ def opened(plain, other):
     stages_done = [list(range(len(r.reports))) for r in (plain, other)]
     return [
         panel(
-            "Right at one try",
+            "Correct answers at one try",
             "share after each stage, 100 held-out prompts",
             *(
                 line(x, [first(outcome) for outcome in r.reports], name, s, role)

@@ -139,8 +139,8 @@ def test_completions_are_shown_before_and_after_the_last_stage():
 @pytest.mark.parametrize(
     ("k", "sentence"),
     [
-        (Knobs(order="DPO of borrowed pairs RL", stages=1), "After DPO still 0.00 right"),
-        (Knobs(order="CoT SFT RL", stages=2), "SFT took right answers away"),
+        (Knobs(order="DPO of borrowed pairs RL", stages=1), "After DPO, pass@1 is still 0.00"),
+        (Knobs(order="CoT SFT RL", stages=2), "SFT took correct answers away"),
     ],
 )
 def test_a_cut_path_that_is_dead_or_set_back_is_not_said_to_hold(k, sentence):
@@ -165,7 +165,7 @@ def test_a_break_is_told_by_what_happened_where_one_knob_is_turned(k, cause):
 
 def test_a_slip_rate_is_stated_only_where_a_score_shows_it():
     def slips(k):
-        return {r.label: r.value for r in pipeline.readouts(k, result(k))}["Slips a step"]
+        return {r.label: r.value for r in pipeline.readouts(k, result(k))}["Slip rate per step"]
 
     assert 0.05 < slips(Knobs()) < 0.2 and slips(Knobs(order="RL")) == "–"
     assert slips(Knobs(thoughts="200 × 6400")) == "–"  # as often right as a guess
