@@ -20,7 +20,9 @@ from widgets.frame.reader.panels import placed
 LONGEST = 150  # characters of a verdict
 ONE = r"(?<![\w.,–−-])1"
 # what ends in s after a 1 that is counted or is the name of a thing ("run 1 ends"), and is no plural
-SINGULAR = "across always as axis basis bias class does focus gains has is its less loss minus pass plus process s"
+SINGULAR = (
+    "across always as axis basis bias class does focus gains guess has is its less loss minus pass plus process s"
+)
 SINGULAR += " this thus times unless versus was works writes"
 SINGULAR += " asks begins breaks comes earns ends fails falls gets gives goes grows has holds keeps learns leaves"
 SINGULAR += " loses makes means moves needs reaches rises runs says sets starts stays stops takes waits wins"

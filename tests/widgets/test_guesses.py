@@ -56,7 +56,7 @@ def test_what_gae_is_worth_to_a_kernel_engineer():
 def test_of_two_scorers_twice_as_exact_the_one_by_answers_is_more_than_three_points_ahead():
     w = host.widget("search")
     answers, steps = results.last("search", w.GUESS.knobs).reranked(w.GUESS.knobs)
-    assert answers - steps > 3 and w.GUESS.answers[w.GUESS.right] == "by answers, clearly"
+    assert answers - steps > 3 and w.GUESS.answers[w.GUESS.right] == "the answer scorer, clearly"
 
 
 @cache

@@ -220,7 +220,8 @@ def how_full(way, second):
         )
     _, filled = wall.taken_and_filled(state, LARGE, SLOTS)
     empty = f"{100 * (1 - filled):.0f} % of the taken slots are empty"
-    return f"{len(state.running)} completions write and {len(state.waiting)} wait. {empty}."
+    many = len(state.running)
+    return f"{many} {plural(many, 'completion writes', 'completions write')}, and {len(state.waiting)} wait. {empty}."
 
 
 # ── what a token leaves behind ──

@@ -135,7 +135,7 @@ def audits(n):
 
 def audits_said(n):
     chances = [f"{detection.detect_probability(share, n):.2f}" for share in SHARES]
-    return f"An audit of {n} sees the three hacks with probability {chances[0]}, {chances[1]} and {chances[2]}."
+    return f"The audit sees the three hacks with probability {chances[0]}, {chances[1]} and {chances[2]}."
 
 
 # ── one hole at a time, or its class ──

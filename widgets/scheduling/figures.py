@@ -118,7 +118,7 @@ def yields(drafts):
         return f"Without guesses, a pass yields one token: {ran(drafts=0).tokens_per_second:,.0f} tokens per second."
     trace = ran(drafts=drafts)
     return (
-        f"With {counted(drafts, 'guess', 'guesses')}, a pass yields {tokens:.2f} tokens on average. The engine writes "
+        f"A pass with {counted(drafts, 'guess', 'guesses')} yields a mean of {tokens:.2f} tokens. The engine writes "
         f"{trace.tokens_per_second:,.0f} tokens per second, and the step takes {trace.makespan:.0f} s."
     )
 

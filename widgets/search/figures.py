@@ -90,9 +90,7 @@ def chain(steps):
 
 def survives(steps):
     share = 100 * all_sound(SURE, steps)
-    return (
-        f"If each step is sound with probability {SURE}, {share:.0f} % of chains of {counted(steps, 'step')} are sound."
-    )
+    return f"If each step is sound with probability {SURE}, a chain of {counted(steps, 'step')} is sound with probability {share / 100:.2f}."
 
 
 # ── the best of N ──
