@@ -1,4 +1,4 @@
-"""The engines and trainers that "Take" writes options of: the releases whose sources were read, how each is
+"""The engines and trainers that "Export" writes options of: the releases whose sources were read, how each is
 started, and the rows that both tables have, rlpt/planning/options.py (machines) and rlpt/options.py. It is
 not a model.
 """
@@ -15,7 +15,7 @@ ROLLOUT, ACTOR = "actor_rollout_ref.rollout", "actor_rollout_ref.actor"  # secti
 # {quantity: (what it is, {trainer: option})}, as in those tables: {} is the value, {completions} prompts times samples
 BATCH = {
     "prompts": (
-        "prompts a step",
+        "prompts per step",
         {
             "verl": "data.train_batch_size={} " + ACTOR + ".ppo_mini_batch_size={}",
             "TRL": "generation_batch_size={completions}",
@@ -23,7 +23,7 @@ BATCH = {
         },
     ),
     "samples": (
-        "completions of a prompt",
+        "completions per prompt",
         {"verl": ROLLOUT + ".n={}", "TRL": "num_generations={}", "OpenRLHF": "--rollout.n_samples_per_prompt {}"},
     ),
     "completion": (

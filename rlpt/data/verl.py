@@ -13,7 +13,7 @@ import random
 import shlex
 from pathlib import Path
 
-# ── the setting: what "Take" shows of the setting under verl, as a whole or line by line ──
+# ── the setting: what "Export" shows of the setting under verl, as a whole or line by line ──
 CONFIG = """
 THE_CONFIG
 """

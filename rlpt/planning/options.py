@@ -1,4 +1,4 @@
-"""What a job's setting is called in five engines and trainers, as "Take" shows it.
+"""What a job's setting is called in five engines and trainers, as "Export" shows it.
 
 One table, a row a quantity, a column a program; described.py reads a trainer's text back as a job. A name stands
 here only if it was read in the source of the release
@@ -20,7 +20,7 @@ ENGINES = ("vLLM", "SGLang")  # the others train, and are asked for the rows und
 VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # handed on to vLLM; hydra adds what its file does not name by a plus
 
 CONVERTED = "bf16 of a narrow file"  # weights_dtype
-GIVEN_IN_BF16 = "# the published file is narrower than bf16: give a converted one as the model"
+GIVEN_IN_BF16 = "# the published file is narrower than bf16: give a converted file as the model"
 
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, and {completions} prompts times samples.
 # An option by value is {value: option}: "" where nothing is to be set, "# …" what to know where it is no option. A
@@ -28,7 +28,7 @@ GIVEN_IN_BF16 = "# the published file is narrower than bf16: give a converted on
 Table: TypeAlias = dict[str, tuple[str, dict[str, Any]]]
 SERVING: Table = {
     "tensor_parallel": (
-        "GPUs an engine",
+        "GPUs per engine",
         {
             "vLLM": "--tensor-parallel-size {}",
             "SGLang": "--tp-size {}",
@@ -56,7 +56,7 @@ SERVING: Table = {
     # verl has a name for it, and 0.9.1 raises NotImplementedError for vLLM and SGLang
     "pipeline": ("stages of an engine", {"vLLM": "--pipeline-parallel-size {}", "SGLang": "--pp-size {}"}),
     "servers": (
-        "an engine over several servers",
+        "an engine that spans several servers",
         {
             "vLLM": "--nnodes {} --node-rank RANK --master-addr ADDRESS",
             "SGLang": "--nnodes {} --node-rank RANK --dist-init-addr ADDRESS",
@@ -64,7 +64,7 @@ SERVING: Table = {
         },
     ),
     "memory_fraction": (
-        "the engine's share of a GPU's memory",
+        "the fraction of a GPU's memory that the engine may fill",
         {
             "vLLM": "--gpu-memory-utilization {}",
             "SGLang": "--mem-fraction-static {}",
@@ -93,7 +93,7 @@ SERVING: Table = {
         },
     ),
     "chunk": (
-        "tokens of a prompt at a time",
+        "prompt tokens read at a time",
         {
             "vLLM": "--max-num-batched-tokens {}",
             "SGLang": "--chunked-prefill-size {}",
@@ -101,7 +101,7 @@ SERVING: Table = {
         },
     ),
     "prefix_cache": (
-        "sharing of prompts",
+        "sharing the cache of prompts",
         {
             "vLLM": {True: "--enable-prefix-caching", False: "--no-enable-prefix-caching"},
             "SGLang": {True: "", False: "--disable-radix-cache"},
@@ -115,11 +115,11 @@ SERVING: Table = {
         {
             "vLLM": '--speculative-config \'{{"method":"ngram","num_speculative_tokens":{}}}\'',
             "SGLang": "# SGLang: --speculative-num-draft-tokens {}, with the --speculative-algorithm of your drafter",
-            "verl": "# verl: {} tokens guessed, by actor_rollout_ref.model.mtp for an MTP head, else by engine_kwargs",
+            "verl": "# verl: {} tokens guessed, by actor_rollout_ref.model.mtp for an MTP head or by engine_kwargs",
         },
     ),
     "block": (
-        "slots a block",
+        "slots per block",
         {"vLLM": "--block-size {}", "SGLang": "--page-size {}", "verl": VLLM + ".block_size={}"},
     ),
     "kv_dtype": (
@@ -153,7 +153,7 @@ SERVING: Table = {
     ),
     "engines": ("engines", {"vLLM": "", "SGLang": "", "verl": "", "TRL": "", "OpenRLHF": "--vllm.num_engines {}"}),
     "placement": (
-        "where generating stands",
+        "the placement of generation",
         {
             # the routes that both need are there in dev mode alone, which `started` sets
             "vLLM": {"colocated": "--enable-sleep-mode", "split": '--weight-transfer-config \'{{"backend":"nccl"}}\''},
@@ -176,14 +176,16 @@ SERVING: Table = {
         },
     ),
 }
-CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has to call it wrong"
+CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has to score it as wrong"
 INDIVISIBLE = "do not divide by"
 SERVER_IN_TRL = "# TRL's server has its own options for tensor parallelism, memory and length"
 FOLDER_OF_VERL = (
-    "# VERL is the folder of the installed package, as python -c 'import verl; print(verl.__path__[0])' says it"
+    "# VERL is the folder of the installed package, which python -c 'import verl; print(verl.__path__[0])' prints"
 )
 LEFT_IN_VERL = "# verl: set actor_rollout_ref.rollout.name, actor_rollout_ref.model.path and the data"
-TOOLS_IN_TRL = "# TRL: give your tools, or an environment, to the trainer; a turn that calls none ends a completion"
+TOOLS_IN_TRL = (
+    "# TRL: pass your tools, or an environment, to the trainer; a turn that calls no tool ends the completion"
+)
 ASYNC_IN_TRL = ("concurrency", "micro_batch_tokens", "lag")  # quantities of AsyncGRPOConfig alone
 TURNS_IN_VERL = (
     "# verl: set actor_rollout_ref.rollout.agent.default_agent_loop, your tools, and "
@@ -191,19 +193,19 @@ TURNS_IN_VERL = (
 )
 TRAINING: Table = {
     "prompts": (
-        "prompts a step",
+        "prompts per step",
         {
             "verl": "data.train_batch_size={} " + ACTOR + ".ppo_mini_batch_size={of_update}",
             "TRL": BATCH["prompts"][1]["TRL"],
             "OpenRLHF": "--rollout.batch_size {} --train.batch_size {completions_of_update}",
         },
     ),
-    "updates": ("updates a step", {"verl": "", "TRL": "", "OpenRLHF": ""}),  # the prompts' option says it
+    "updates": ("updates per step", {"verl": "", "TRL": "", "OpenRLHF": ""}),  # the prompts' option says it
     "samples": BATCH["samples"],
     "prompt": ("the longest prompt", {"verl": "data.max_prompt_length={}"}),
     "completion": BATCH["completion"],
     "turns": (
-        "turns of a completion",
+        "turns per completion",
         {
             "verl": ROLLOUT + ".multi_turn.enable=True " + ROLLOUT + ".multi_turn.max_assistant_turns={}",
             "TRL": "max_tool_calling_iterations={between}",
@@ -215,7 +217,7 @@ TRAINING: Table = {
     ),
     "batches": ("several batches in flight", {}),
     "micro_batch_tokens": (
-        "tokens a GPU trains on at a time",
+        "tokens that a GPU trains on at a time",
         {
             "verl": f"{ACTOR}.use_dynamic_bsz=True {ACTOR}.ppo_max_token_len_per_gpu={{}}",
             "TRL": "token_budget={}",
@@ -223,7 +225,7 @@ TRAINING: Table = {
         },
     ),
     "overlap": (
-        "generating beside training",
+        "overlapping generation and training",
         {
             "verl": {
                 "sync": "trainer.v1.trainer_mode=sync",
@@ -242,11 +244,11 @@ TRAINING: Table = {
         },
     ),
     "lag": (
-        "how many versions a completion may be behind",
+        "versions that a completion may be behind",
         {
             "verl": "trainer.v1.sampler.max_off_policy_threshold={spanned}",
             "TRL": "max_staleness={}",
-            "OpenRLHF": "# OpenRLHF drops nothing by age; --train.async_queue_size bounds the batches that wait",
+            "OpenRLHF": "# OpenRLHF drops nothing for its age; --train.async_queue_size limits how many batches wait",
         },
     ),
     "reuse_log_probs": (
@@ -287,7 +289,7 @@ TRAINING: Table = {
         },
     ),
     "generating_gpus": (
-        "GPUs of a pool that generates",
+        "the GPUs of a generating pool",
         {
             "vLLM": "",
             "SGLang": "",
@@ -297,7 +299,7 @@ TRAINING: Table = {
         },
     ),
     "offload": (
-        "the trainer's state on the host while the engine generates",
+        "keeping the trainer's state on the host while the engine generates",
         {
             "verl": {
                 True: f"{ACTOR}.fsdp_config.param_offload=True {ACTOR}.fsdp_config.optimizer_offload=True "
@@ -332,7 +334,7 @@ TRAINING: Table = {
     ),
     "training_stages": ("stages of the trainer", {"verl": f"{ACTOR}.megatron.pipeline_model_parallel_size={{}}"}),
     "recompute": (
-        "activations computed again",
+        "recomputing activations",
         {
             "verl": {
                 "full": "actor_rollout_ref.model.enable_gradient_checkpointing=True",
@@ -347,15 +349,15 @@ TRAINING: Table = {
         {"verl": ACTOR + ".ulysses_sequence_parallel_size={}", "TRL": {1: ""}, "OpenRLHF": "--ds.ring_attn_size {}"},
     ),
     "expert_parallel": (  # FSDP with expert parallelism is in verl's VeOmni engine; its FSDP engine has none
-        "experts dealt out over several GPUs in training",
+        "dealing out experts over several GPUs in training",
         {"verl": f"model_engine=veomni {ACTOR}.veomni.expert_parallel_size={{}}"},
     ),
     "logits_chunk": (
-        "logits of some tokens at a time",
+        "computing logits for some tokens at a time",
         {"verl": "actor_rollout_ref.model.use_fused_kernels=True", "TRL": "", "OpenRLHF": None},
     ),
     "cut": (
-        "what becomes of completions that were cut off",
+        "the score of completions that were cut off",
         {"TRL": {"masked": "mask_truncated_completions=True", "scored wrong": CUT_IN_TRL}},
     ),
 }
@@ -413,7 +415,7 @@ def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, 
     if INDIVISIBLE in written:
         return next(line for line in written.splitlines() if INDIVISIBLE in line)
     misfits = envelope.misfits(model, accelerator, described_by(written))
-    return f"# as {program} {VERSIONS[program]} runs it this does not fit: {misfits[0].what}" if misfits else ""
+    return f"# this does not fit the way {program} {VERSIONS[program]} runs it: {misfits[0].what}" if misfits else ""
 
 
 def text(program: str, setting: Mapping[str, Any]) -> str:
@@ -422,7 +424,7 @@ def text(program: str, setting: Mapping[str, Any]) -> str:
     notes = [f"# {program} has no option for {described_quantity(q, setting)}" for q in asked if lines[q] is None]
     notes += [words for words in lines.values() if words and words.startswith("#")]
     if program in ENGINES and len(asked) < len(setting):
-        notes.append("# the rest is the trainer's")
+        notes.append("# the other settings belong to the trainer")
     options = [words for words in lines.values() if words and not words.startswith("#")]
     if program == "verl":
         notes.append(LEFT_IN_VERL)
@@ -461,7 +463,7 @@ def config_of_trl(notes: list[str], options: list[str], setting: Mapping[str, An
             "# AsyncGRPOConfig is trl.experimental.async_grpo's, and has neither a beta nor steps_per_generation"
         )
     if setting.get("samples") == 1:
-        notes.append("# TRL raises below two completions of a prompt")
+        notes.append("# TRL raises an error if a prompt has fewer than two completions")
     return "\n".join([*notes, f"{name}(", *(f"    {words}," for words in options), ")"])
 
 

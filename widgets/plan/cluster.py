@@ -14,7 +14,7 @@ from widgets.frame.drawing.marks import Panel, bars
 from widgets.frame.drawing.scene import Mark, View
 from widgets.frame.drawing.written import figures
 
-TITLE = "The cluster, and a step of it"
+TITLE = "The cluster, and one step of it"
 WIDE, HIGH = 21.5, 6.6  # squares
 BODY = 6.1  # of them, cells and their words
 PLAIN = ("layout", "input")  # misfits of which no memory can be drawn
@@ -34,7 +34,7 @@ def picture(s: Scenario, plan: Plan | None, misfits: Sequence[Misfit], tab: str)
     needs = [sum(share for _, share in side.parts) for pool in drawn_pools for side in pool.sides]
     return scene.scene(
         TITLE,
-        f"a cell: {cell}; hatched: unused",
+        f"each cell is {cell}; hatched memory is unused",
         [cluster(drawn_pools, misfits), board],
         tab=tab,
         front=True,
@@ -100,7 +100,7 @@ def pools(s: Scenario, misfits: Sequence[Misfit]) -> list[Pool]:
     halves = (
         f": left{words[0].partition(' of')[0][1:]} of weights, right{words[1].partition(',')[2]}" if words[0] else ""
     )
-    return [Pool(f"{gpus[0]:,} in turn{halves}", gpus[0], sides, engine)]
+    return [Pool(f"{gpus[0]:,} in one pool{halves}", gpus[0], sides, engine)]
 
 
 def said_of(s: Scenario, sides: tuple[Side, Side], misfits: Sequence[Misfit]) -> tuple[str, str]:
@@ -170,7 +170,7 @@ def step_lanes(s: Scenario, plan: Plan) -> View:
     marks.append(lanes.measure("m", 0, whole, f"a step: {planner.seconds_range(*plan.step_range)}"))
     last = max(sum(at[role]) for role in its_roles if role in exposed)
     marks.append(lanes.spot("l", (longest, longest), 0, last, "", len(named) > 1, "look", "inside"))
-    alt = f"At the short end of the range a step takes {figures(whole)} s, and waits for {waited}."
+    alt = f"At the short end of its range, a step takes {figures(whole)} s and waits for {waited}."
     return lanes.board(
         "b",
         alt,

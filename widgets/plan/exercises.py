@@ -51,27 +51,27 @@ def interrupted(s, r):
 
 CHANGE = Change(
     (planner.step_seconds, planner.step_range),
-    "seconds of a step, and how far they reach",
+    "the seconds of a step and their range",
     (
         Exercise(
-            "Count what fails: of ten hours one goes into restarts and repeated steps, so that a step takes so much "
-            "longer on average.",
+            "Account for failures: one hour in ten goes into restarts and repeated steps, so a step takes longer on "
+            "average.",
             ((overlapping("sync"), ROLES), (overlapping("async"), ROLES), (overlapping("async"), SLOW_SYNC)),
             interrupted,
             (
-                "Nine tenths of the time bring steps forward. The seconds of a step are divided by that share.",
+                "Nine tenths of the time move the run forward. Divide the seconds of a step by that share.",
                 "return between * step.step_time(…) / 0.9",
             ),
             (STEP, STEP + " / 0.9"),
             planner.step_seconds,
         ),
         Exercise(
-            "Let the long end of the range lie half way to where it is now, on a log scale.",
+            "Move the long end of the range to halfway between the two ends, on a log scale.",
             ((job("qwen2.5-7b", 16),), (job("qwen3-30b-a3b", 64),)),
             # nothing was timed, so every role reaches from 1 to 2.2 times its seconds
             lambda s: (planner.seconds(s), planner.seconds(s) * sqrt(calibration.PUBLISHED[1])),
             (
-                "Half way between a and b on a log scale is the square root of a times b.",
+                "Halfway between a and b on a log scale is the square root of a times b.",
                 "return step_seconds(s, low), (… * …) ** 0.5",
             ),
             (ENDS, "    return step_seconds(s, low), (step_seconds(s, low) * step_seconds(s, high)) ** 0.5"),
@@ -90,12 +90,12 @@ ARRANGED = ("overlap", "reuse", "share", "tensor_parallel", "util", "recompute",
 
 CHALLENGES = (
     Challenge(
-        "The default job on its 128 GPUs, all widths in bf16: arrange it so that a step takes at most 215 s.",
+        "Arrange the default job on its 128 GPUs, with everything in bf16, so that a step takes at most 215 s.",
         lambda k, r: bool(but_for(k, *ARRANGED) and not r.misfits and r.found.step_range[0] <= 215),
         Knobs(overlap="carry-over", reuse=True, tensor_parallel="4", recompute="selective", training_parallel=2),
     ),
     Challenge(
-        "The default job as a stream, widths free: a step of at most 160 s, of which no pool waits for 8 %.",
+        "With async and any precision, bring the default job to steps of 160 s, with each pool idle for less than 8 %.",
         lambda k, r: bool(
             k.overlap == "async"
             and but_for(k, *ARRANGED, "weights", "cache")
@@ -111,7 +111,7 @@ CHALLENGES = (
         ),
     ),
     Challenge(
-        "Fit DeepSeek-V3, with sequences of 8,704 tokens or more, on at most 48 GPUs of a chip on the list.",
+        "Fit DeepSeek-V3, with sequences of 8,704 tokens or more, on at most 48 GPUs of a chip from the list.",
         lambda k, r: bool(
             not r.misfits
             and not k.chip

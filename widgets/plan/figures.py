@@ -27,23 +27,24 @@ def answer(gpus):
     rows = [
         row
         for row in planner.answers(plan)
-        if row.question in ("rollout", "log-probs", "update", "a step", "GPU-hours", "cost at your price")
+        if row.question in ("rollout", "log-probs", "update", "whole step", "GPU-hours")
+        or row.question.startswith("cost at ")
     ]
-    marks = [label(0, 7, "500 steps; assumed: 2 dollars a GPU-hour"), label(1, 7, "lesson", 0, "right")]
+    marks = [label(0, 7, "500 steps; 2 dollars per GPU-hour assumed"), label(1, 7, "lesson", 0, "right")]
     for y, row in zip(range(len(rows), 0, -1), rows):
-        series = 1 if row.question == "a step" else 0
-        marks += [label(0, y, row.question, series), label(0.8, y, row.words, 1, "right")]
+        series = 1 if row.question == "whole step" else 0
+        name, words = row.question.partition(" at ")[0], row.words.partition(" for ")[0]
+        marks += [label(0, y, name, series), label(0.8, y, words, 1, "right")]
         marks.append(label(1, y, row.lesson, 0, "right"))
     inside, published_steps = validation.within(calibration.PUBLISHED)
-    low, high = calibration.PUBLISHED
-    note = f"{low:g} to {high:g} times: {inside} of {published_steps} published steps"
-    return [panel("A run, before it is begun", note, *marks, x_range=[0, 1], y_range=[0.7, 8], bare=True)]
+    note = f"{inside} of {published_steps} published steps lie in such a range"
+    return [panel("A run, before it begins", note, *marks, x_range=[0, 1], y_range=[0.7, 8], bare=True)]
 
 
 def said(gpus):
     plan = planned(gpus)
     needs, has = plan.peak.needs / 1e9, plan.peak.needs / plan.peak.share / 1e9
-    engine = f"an engine of {plan.engine.tensor_parallel} has {plan.live:.0f} sequences in flight"
+    engine = f"an engine of {plan.engine.tensor_parallel} GPUs has {plan.live:.0f} sequences in flight"
     return f"It fits: a trainer's GPU holds {needs:.1f} of {has:.1f} GB, and {engine}."
 
 
@@ -72,7 +73,7 @@ def lanes(name):
     return [
         panel(
             "Two lanes side by side",
-            "seconds; the longer is the step",
+            "seconds; the longer lane sets the step",
             *(bars(["engines", "trainer"], high, part, i) for i, (part, high) in enumerate(parts.items(), 1)),
             line([-0.5, 1.5], [seconds, seconds], "step", 5, "reference"),
             label(0.5, 1.02 * seconds, f"step {seconds:.0f} s", 0, "center"),
@@ -112,7 +113,7 @@ def published():
     return [
         panel(
             "Published steps against predicted ones",
-            "seconds, both axes log; a dot a run",
+            "seconds, both axes log; each dot is a run",
             *marks,
             x="predicted, s",
             log="xy",
@@ -124,6 +125,6 @@ def published():
 
 FIGURES = {
     "answer": Figure(answer, planner.plan, Handle("GPUs", GPUS, 2), said),
-    "lanes": Figure(lanes, planner.roles, Handle("changed", tuple(STAGES), 3, tuple(STAGES)), lanes_said),
+    "lanes": Figure(lanes, planner.roles, Handle("Changes", tuple(STAGES), 3, tuple(STAGES)), lanes_said),
     "published": Figure(published, validation.compared),
 }

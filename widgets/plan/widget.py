@@ -21,7 +21,7 @@ from widgets.frame.drawing import answer_table
 from widgets.frame.drawing.marks import band, bars, dots, line, panel, threshold
 from widgets.plan import cluster
 
-TITLE = "A run on paper: what fits, what a step takes, and what would shorten it"
+TITLE = "A run on paper: whether it fits, how long a step takes, and what would shorten it"
 
 GPUS = [1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096, 8192]
 LENGTHS = [128, 256, 512, 720, 1024, 1200, 2000, 3000, 4600, 6000, 8192, 8363, 12000, 16384, 19289, 24000, 32768]
@@ -44,46 +44,46 @@ class Own:
     gpus: int = number("GPUs", 128, GPUS)
     overlap: str = choice("What overlaps", "async", list(step.OVERLAPS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
-    prompts: int = number("Prompts a step", 512, [1, *(2**n for n in range(3, 17))], symbol="B")
-    samples: int = number("Completions a prompt", 16, [2**n for n in range(11)], symbol="K")
-    prompt: int = number("Prompt", 512, [2**n for n in range(5, 17)], unit="tokens")
+    prompts: int = number("Prompts per step", 512, [1, *(2**n for n in range(3, 17))], symbol="B")
+    samples: int = number("Completions per prompt", 16, [2**n for n in range(11)], symbol="K")
+    prompt: int = number("Prompt length", 512, [2**n for n in range(5, 17)], unit="tokens")
     p50: int = number("Median completion", 3000, LENGTHS, unit="tokens")
     p90: int = number("Ninetieth percentile", 8363, LENGTHS, unit="tokens")
     p99: int = number("Ninety-ninth percentile", 19289, LENGTHS, unit="tokens")
     longest: int = number("Longest completion", 8192, LENGTHS, unit="tokens")
-    turns: int = number("Turns of a completion, with tools between", 1, [1, 2, 3, 5, 10, 20, 50, 100])
-    returned: int = number("A tool's answer", 1000, [0, 100, 256, 500, 1000, 2000, 4096], unit="tokens")
-    tool_seconds: float = number("A tool, on average", 20.0, [0.0, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0, 1800.0], unit="s")
-    kept: str = choice("Cache while a tool runs", HOLD, list(REUSES))
-    shared_cache: bool = toggle("A group holds its prompt once", False)
-    batches: float = number("Batches in flight, one step ahead", 1.0, [1.0, 1.1, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0])
-    updates: int = number("Updates a step", 1, [2**n for n in range(7)])
-    grouped: bool = toggle("Train on a prompt once for its group", False)
-    share: float = number("Of them generating, when pools are split", 0.5, SHARES)
-    tensor_parallel: str = choice("GPUs an engine", AUTO, [AUTO, "1", "2", "4", "8", "16", "32"])
-    data_parallel: int = number("Such groups of GPUs an engine, for experts", 1, POWERS)
-    pipeline: int = number("Stages of an engine", 1, POWERS[:6])
-    cut_copies: bool = toggle("Cut copies of a cache by tokens", False)
-    weights: str = choice("Weights in the engine", user_inputs.STORED, list(WEIGHTS))
-    cache: str = choice("Keys and values", "bf16", list(WIDTHS))
-    util: float = slider(
-        "Share of memory the engine fills", memory.HBM_SHARE, low=0.02, high=0.98, step=0.02, symbol="u"
+    turns: int = number("Turns per completion", 1, [1, 2, 3, 5, 10, 20, 50, 100])
+    returned: int = number("Length of a tool's answer", 1000, [0, 100, 256, 500, 1000, 2000, 4096], unit="tokens")
+    tool_seconds: float = number(
+        "Mean time per tool call", 20.0, [0.0, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0, 1800.0], unit="s"
     )
+    kept: str = choice("Cache while a tool runs", HOLD, list(REUSES))
+    shared_cache: bool = toggle("Store a group's prompt once", False)
+    batches: float = number("Batches in flight", 1.0, [1.0, 1.1, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0])
+    updates: int = number("Updates per step", 1, [2**n for n in range(7)])
+    grouped: bool = toggle("Train on shared prompts once", False)
+    share: float = number("Fraction of GPUs that generate", 0.5, SHARES)
+    tensor_parallel: str = choice("GPUs per engine", AUTO, [AUTO, "1", "2", "4", "8", "16", "32"])
+    data_parallel: int = number("Groups of GPUs per engine", 1, POWERS)
+    pipeline: int = number("Stages per engine", 1, POWERS[:6])
+    cut_copies: bool = toggle("Divide cache copies by tokens", False)
+    weights: str = choice("Precision of engine weights", user_inputs.STORED, list(WEIGHTS))
+    cache: str = choice("Precision of keys and values", "bf16", list(WIDTHS))
+    util: float = slider("Memory fraction for the engine", memory.HBM_SHARE, low=0.02, high=0.98, step=0.02, symbol="u")
     recompute: str = choice("Recompute activations", "full", list(memory.RECOMPUTE))
-    training_parallel: int = number("GPUs that share a sequence in training", 1, list(planner.SHARED))
-    expert_parallel: str = choice("GPUs that share the experts in training", "1", [str(n) for n in planner.DEALT])
-    zero: str = choice("Training state is sharded by ZeRO", "3", ["3", "2", "1"])
-    training_tensor: str = choice("GPUs that share a layer in training", "1", [str(n) for n in POWERS[:4]])
+    training_parallel: int = number("Training GPUs per sequence", 1, list(planner.SHARED))
+    expert_parallel: str = choice("Training GPUs that share experts", "1", [str(n) for n in planner.DEALT])
+    zero: str = choice("ZeRO stage", "3", ["3", "2", "1"])
+    training_tensor: str = choice("Training GPUs per layer", "1", [str(n) for n in POWERS[:4]])
     training_stages: str = choice("Stages of the trainer", "1", [str(n) for n in POWERS[:5]])
     host_memory: float = number(
-        "Host memory of a server", 1000.0, [50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0], unit="GB"
+        "Host memory per server", 1000.0, [50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0], unit="GB"
     )
     reference: bool = toggle("Reference model", False)
-    test_seconds: float = number("One test, on average", 0.0, SECONDS, unit="s")
-    workers: int = number("Verifier workers", 64, [2**n for n in range(17)], symbol="w")
-    steps: int = number("Steps", 500, [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000])
+    test_seconds: float = number("Mean time per test", 0.0, SECONDS, unit="s")
+    workers: int = number("Workers that run tests", 64, [2**n for n in range(17)], symbol="w")
+    steps: int = number("Steps of the run", 500, [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000])
     price: float = number(
-        "Price of a GPU-hour (assumed)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0], unit="dollars"
+        "Price per GPU-hour (assumed)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0], unit="dollars"
     )
 
 
@@ -124,12 +124,12 @@ PRESETS = {
     "DeepSeek-V3 on 64 H100": replace(Knobs(), model="deepseek-v3", gpus=64),
 }
 GUESS = Guess(
-    "Engines of 4 GPUs generate this job 1.3 times as fast as engines of 2. How much shorter is the step?",
-    ("1.3 times", "1.1 times", "not at all"),
+    "Engines of 4 GPUs generate these completions 1.3 times as fast as engines of 2. How much faster is the step?",
+    ("1.3 times as fast", "1.1 times as fast", "as fast as before"),
     Knobs(tensor_parallel="4"),
     2,
     lambda k, r: (
-        f"{r.found.step_range[0]:.0f} s, as before: the trainer works that long, and the engines wait for it already."
+        f"It takes {r.found.step_range[0]:.0f} s, as before. The trainer needs that long, and the engines wait for it."
     ),
 )
 
@@ -148,11 +148,11 @@ class Result:
 def idle(k):
     out = {} if k.test_seconds else dict(workers="nothing is tested")
     if k.turns == 1:
-        out |= dict.fromkeys(("returned", "tool_seconds", "kept"), "one turn: no tool")
+        out |= dict.fromkeys(("returned", "tool_seconds", "kept"), "one turn uses no tool")
     if k.overlap != "one-off":
-        out["batches"] = "only one step ahead"
+        out["batches"] = "for one-step off-policy only"
     if k.samples == 1:
-        out |= dict.fromkeys(("shared_cache", "grouped"), "a group of one")
+        out |= dict.fromkeys(("shared_cache", "grouped"), "a group has one completion")
     if k.overlap in ("one-off", "async") and (k.turns == 1 or k.kept != OFFLOAD):
         out["host_memory"] = "two pools keep their state"
     none = "this model has no experts"
@@ -249,7 +249,7 @@ def held_by(r):
     """What would hold a job that does not fit, or what was tried."""
     if not r.scenario or r.misfits[0].part in ("batch", "input", "positions"):
         return ""
-    return f"{r.fewest:,} GPUs would hold it" if r.fewest else planner.tried(r.scenario)
+    return f"{r.fewest:,} GPUs would hold this job" if r.fewest else planner.tried(r.scenario)
 
 
 HIDDEN = ("rollout", "tests", "log-probs", "update", "weight sync", "whole step", "GPU-hours")  # stand elsewhere
@@ -257,7 +257,7 @@ HIDDEN = ("rollout", "tests", "log-probs", "update", "weight sync", "whole step"
 
 def answers(r):
     rows = [tuple(answer) for answer in planner.answers(r.found) if answer.question not in HIDDEN]
-    note = "and the lesson that computes each of them"
+    note = "each with the lesson that computes it"
     return answer_table.table("The answers", note, ("", "answer", "lesson"), rows, CLUSTER)
 
 
@@ -272,8 +272,8 @@ def roles(r):
         "tests": seconds_of("verify"),
         "log-probs": seconds_of("log_probs"),
         "update": seconds_of("train"),
-        "weights": [roles.sync + roles.switch for roles in both_ends],
-        "a step": list(r.found.step_range),
+        "weight sync": [roles.sync + roles.switch for roles in both_ends],
+        "whole step": list(r.found.step_range),
     }
     rows = [
         (name, planner.seconds_range(*ends), tuple(map(place, ends)) if any(ends) else "")
@@ -294,17 +294,17 @@ def pays(r):
     before = planner.seconds(r.scenario)
 
     def worth(change):
-        costs = "nothing" if change.free else change.costs
+        costs = "none" if change.free else change.costs
         return f"{change.seconds:,.0f}", f"{before / change.seconds:.2f}", costs
 
     path = [(f"{'then' if i else 'first'} {change.words}", *worth(change)) for i, change in enumerate(r.path)]
-    path = path or [("nothing of this job shortens it by 1 %", "", "", "")]
+    path = path or [("no change makes the step 1 % shorter", "", "", "")]
     alone = [(change.words, *worth(change)) for change in r.alone[: 7 - len(path)]]
     return answer_table.table(
         "What would shorten the step",
-        f"now {before:,.0f} s, as predicted",
-        ("change", "step, s", "times as fast", "costs"),
-        [*path, *([("each alone",)] if alone else []), *alone],
+        f"now the step takes {before:,.0f} s, as predicted",
+        ("change", "step, s", "times as fast", "trade-off"),
+        [*path, *([("each change by itself",)] if alone else []), *alone],
         "Changes",
     )
 
@@ -315,8 +315,8 @@ def by_gpus(r):
     if len(gpus) > 1:
         marks.insert(0, band(np.array(gpus), np.array(fast), np.array(slow)))
     return panel(
-        "A step by the number of GPUs",
-        "seconds, both axes log; only where it fits",
+        "Step time by number of GPUs",
+        "seconds, both axes log; shown where the job fits",
         *marks,
         dots([r.scenario.gpus], [r.found.step_range[0]], "this setting", 1, "here"),
         x="GPUs",
@@ -338,7 +338,7 @@ def moments(r):
     present = {part: shares for part, shares in stacks.items() if sum(shares)}
     return panel(
         "Memory of one GPU",
-        "% of it, at four moments of a step",
+        "% of its memory, at four moments of a step",
         *(bars(list(by_moment), shares, part, i) for i, (part, shares) in enumerate(present.items(), 1)),
         threshold(100 * (1 - memory.RESERVE), "breaks above", 115),
         y_range=[0, 115],
@@ -349,23 +349,23 @@ def moments(r):
 
 
 READOUTS = {
-    "A step": planner.step_seconds,
-    "The run": planner.plan,
-    "Fullest moment": envelope.peak,
-    "In flight": planner.live,
-    "Pays most": planner.best_changes,
+    "Step time": planner.step_seconds,
+    "GPU-hours of the run": planner.plan,
+    "Peak memory of a GPU": envelope.peak,
+    "Sequences in flight": planner.live,
+    "Best first change": planner.best_changes,
 }
 
 
 def readouts(k, r):
     if r.misfits:
-        return impossible_job.dashes(READOUTS, "Fullest moment")
+        return impossible_job.dashes(READOUTS, "Peak memory of a GPU")
     values = [
         (planner.number_range(*r.found.step_range), "s"),
-        (planner.number_range(*r.found.gpu_hours), "GPU-hours"),
+        (planner.number_range(*r.found.gpu_hours), "h"),
         (100 * r.found.peak.share, "%"),
-        (r.found.live, "an engine"),
-        (leading(r.path[0].words) if r.path else "nothing", ""),
+        (r.found.live, "per engine"),
+        (leading(r.path[0].words) if r.path else "none", ""),
     ]
     return [Readout(name, value, unit, source) for (name, source), (value, unit) in zip(READOUTS.items(), values)]
 

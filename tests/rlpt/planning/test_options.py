@@ -189,12 +189,12 @@ def test_completions_of_several_turns_are_started_by_verl_and_trl():
     text = written("verl", ONE)
     assert "multi_turn.enable=True actor_rollout_ref.rollout.multi_turn.max_assistant_turns=10" in text
     assert "max_tool_response_length, which counts characters" in text
-    assert "# OpenRLHF has no option for turns of a completion" in written("OpenRLHF", ONE)
+    assert "# OpenRLHF has no option for turns per completion" in written("OpenRLHF", ONE)
 
 
 def test_an_engine_is_not_asked_for_what_a_trainer_sets():
     text = written("vLLM", dict(tensor_parallel=4, samples=16, prompts=8))
-    assert text == "# the rest is the trainer's\nvllm serve MODEL \\\n    --tensor-parallel-size 4"
+    assert text == "# the other settings belong to the trainer\nvllm serve MODEL \\\n    --tensor-parallel-size 4"
 
 
 def test_vllm_is_started_with_the_routes_that_new_weights_and_sleep_need():
@@ -237,7 +237,7 @@ def test_trl_beside_training_is_another_class_without_the_options_of_the_first()
     assert "accelerate launch --config_file zero3.yaml" in beside and "deepspeed" not in beside
     assert "offload_param_device in it to cpu" in written("TRL", ONE | dict(overlap="sync", offload=True))
     assert "do not divide by 48 GPUs" in written("TRL", ONE | dict(training_gpus=48))
-    assert "# TRL raises below two completions" in written("TRL", ONE | dict(samples=1))
+    assert "# TRL raises an error if a prompt has fewer than two completions" in written("TRL", ONE | dict(samples=1))
 
 
 @pytest.mark.parametrize(

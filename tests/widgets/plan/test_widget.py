@@ -7,6 +7,7 @@ import pytest
 from rlpt.planning import options, planner
 from sim.cluster.step import OVERLAPS
 from tests.widgets.grid import answers
+from widgets.plan import figures
 from widgets.plan import widget as plan
 from widgets.plan.widget import PRESETS, Knobs
 
@@ -58,6 +59,12 @@ def test_a_job_that_does_not_fit_says_how_many_gpus_would_hold_it():
     tiny = replace(Knobs(), gpus=8)  # 4 GPUs train: 16 x 32.76 GB / 4
     fewest = result(tiny).fewest
     assert not result(replace(tiny, gpus=next(n for n in plan.GPUS if n >= fewest))).misfits and fewest > 8
+
+
+def test_the_figure_at_the_top_has_a_row_for_each_of_its_answers():
+    (panel,) = figures.answer(128)
+    names = [mark["text"] for mark in panel["layout"]["annotations"] if mark["x"] == 0][1:]
+    assert names == ["rollout", "log-probs", "update", "whole step", "GPU-hours", "cost"]
 
 
 def test_reused_log_probs_leave_the_engines_as_the_longer_lane():

@@ -43,5 +43,5 @@ def test_every_answer_of_a_plan_stands_in_the_row_of_its_question():
 def test_no_words_of_a_plan_s_tables_stand_at_places_of_a_plot():
     (frame,) = host.stream("plan", "{}")
     plots = [panel for panel in json.loads(frame)["panels"] if not panel["svg"]]
-    assert [panel["title"] for panel in plots] == ["A step by the number of GPUs", "Memory of one GPU"]
+    assert [panel["title"] for panel in plots] == ["Step time by number of GPUs", "Memory of one GPU"]
     assert all(panel["layout"]["xaxis"]["visible"] for panel in plots)
