@@ -15,23 +15,23 @@ CHANGE = Change(
     "the advantage and the weights of GRPO",
     (
         Exercise(
-            "Make Dr.GRPO of it: take the division out of the advantage, and divide the weights by the longest length "
-            "T in place of each completion's own. Checked are the weights.",
+            "Turn it into Dr.GRPO: remove the division from the advantage, and divide the weights by the longest "
+            "length T instead of each completion's own. Only the weights are checked.",
             ((MASK, {}, {}), (np.tri(4), {}, {})),
             dr_grpo.weights,
             (
                 "The sum over a row of the mask is the length of a completion; T is the same for all.",
-                "mask.shape[1] is T. In the advantage the second line goes.",
+                "mask.shape[1] is T. In the advantage, delete the second line.",
             ),
             ("    return mask / mask.sum(1, keepdims=True) / len(mask)", "    return mask / mask.shape[1] / len(mask)"),
             grpo.weights,
         ),
         Exercise(
-            "Give it the advantage of RLOO: each reward minus the mean of the others in its group, and no division.",
+            "Give it the advantage of RLOO: each reward minus the mean of the others in its group, without a division.",
             ((GROUPS[:1], {}, {}), (GROUPS, {}, {}), (GROUPS[:, :2], {}, {})),
             rloo.advantage,
             (
-                "The others' sum is the group's sum less the reward itself; they are K − 1, with K = R.shape[1].",
+                "The sum of the others is the group's minus the reward itself. There are K − 1, with K = R.shape[1].",
                 "A = R - (R.sum(1, keepdims=True) - R) / (R.shape[1] - 1)",
             ),
             (DIVIDED, "    A = R - (R.sum(1, keepdims=True) - R) / (R.shape[1] - 1)\n"),
@@ -48,7 +48,7 @@ def both_end_at(r, rate):
 
 CHALLENGES = (
     Challenge(
-        "By SGD from hard prompts, let GRPO and Dr.GRPO both end at 0.7 or more with no prompt lost.",
+        "With SGD and hard prompts, let GRPO and Dr.GRPO both end at a pass rate of 0.7 or more, with no prompt lost.",
         lambda k, r: bool(
             k.optimizer == "SGD"
             and k.start == "hard prompts"
@@ -59,7 +59,7 @@ CHALLENGES = (
         Knobs(optimizer="SGD", rate_a=2.0, rate_b=24.0, passes="16", start="hard prompts"),
     ),
     Challenge(
-        "From hard prompts at one rate, lead DAPO as the second by 0.2 for as many completions, both at 0.9 or more.",
+        "With hard prompts and one rate, lead DAPO (the second) by 0.2 at equal completions. Both end at 0.9 or more.",
         lambda k, r: bool(
             k.start == "hard prompts"
             and k.b == "DAPO"

@@ -21,8 +21,8 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import both, by_update, each_run, label, line, panel
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "Two algorithms, one task, the same seeds"
-COST = "3 seeds of both, by the optimizer and at the rates of the knobs"
+TITLE = "Two algorithms on one task, from the same seeds"
+COST = "3 seeds of both, with the optimizer and the rates of the knobs"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8
 EVERY = 4  # updates between two pictures
 CHOICES = [*FILES, *NAMED]
@@ -33,13 +33,13 @@ RATES = [0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 40.0]
 
 @dataclass(frozen=True)
 class Knobs:
-    a: str = choice("First", "GRPO", CHOICES)
-    b: str = choice("Second", "Dr.GRPO", CHOICES)
+    a: str = choice("First algorithm", "GRPO", CHOICES)
+    b: str = choice("Second algorithm", "Dr.GRPO", CHOICES)
     optimizer: str = choice("Optimizer", "AdamW", ["SGD", "AdamW"])
-    rate_a: float = ladder("Learning rate of the first (AdamW: a hundredth)", 8.0, RATES)
-    rate_b: float = ladder("Learning rate of the second (AdamW: a hundredth)", 8.0, RATES)
+    rate_a: float = ladder("First learning rate (AdamW: ÷ 100)", 8.0, RATES)
+    rate_b: float = ladder("Second learning rate (AdamW: ÷ 100)", 8.0, RATES)
     passes: str = choice("Passes over each batch", "as in the file", ["as in the file", "1", "4", "16"])
-    start: str = choice("Start", "easier prompts", ["easier prompts", "hard prompts"])
+    start: str = choice("Prompts to start from", "easier prompts", ["easier prompts", "hard prompts"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -157,7 +157,7 @@ def figure(k, r):
     steps = [np.maximum(runs.kl_step, 1e-5) for runs in r]  # a logarithmic axis has no 0
     return [
         by_update(
-            "Right completions by update",
+            "Pass rate by update",
             f"probability, exact, mean of 4 prompts, {setting}",
             *both(updates, rates, 0.02, 0.1, UPDATES),
             updates=UPDATES,
@@ -166,7 +166,7 @@ def figure(k, r):
         ),
         by_update(
             "Distance of each update",
-            "KL from the sampler, nats a completion, 3 seeds",
+            "KL from the sampler, nats per completion, 3 seeds",
             *both([x[:, 1:] for x in updates], steps, 1.6e-7, 1e-6, UPDATES),
             updates=UPDATES,
             y_range=(1e-7, 100),
@@ -174,17 +174,17 @@ def figure(k, r):
             tab="Training",
         ),
         panel(
-            "Right completions by completions drawn",
+            "Pass rate by completions sampled",
             f"probability, exact, mean of 4 prompts, {setting}",
             *both(thousands, rates, 0.02, 0.1, reach),
-            x="thousand completions drawn",
+            x="thousand completions sampled",
             x_range=(0, reach),
             y_range=(0, 1.02),
             tab="By completions",
         ),
         by_update(
             "Entropy",
-            "nats a completion, exact, 4 prompts, 3 seeds",
+            "nats per completion, exact, 4 prompts, 3 seeds",
             *both(updates, [runs.entropy for runs in r], 6.0, 6.5, UPDATES),
             updates=UPDATES,
             y_range=(0, 7),
@@ -207,8 +207,8 @@ def readouts(k, r):
         Readout("Pass rate of the first", r[0].pass_rate[:, -1].mean(), "", modsum.exact, states[0]),
         Readout("Pass rate of the second", r[1].pass_rate[:, -1].mean(), "", modsum.exact, states[1]),
         Readout("Optimizer steps, first and second", f"{r[0].steps} and {r[1].steps}", "", Trainer.step),
-        Readout("Trained on, of the completions drawn", " and ".join(used), "", Controller.collect),
-        Readout("Second ahead, as many completions", ahead(r), "", equal_cost.lead),
+        Readout("Completions trained on, of those sampled", " and ".join(used), "", Controller.collect),
+        Readout("Lead of the second at equal completions", ahead(r), "", equal_cost.lead),
     ]
 
 
@@ -238,11 +238,11 @@ def watched(k, r):
 
 def seen_at(k, r, cause):
     name = next(name for name, runs in zip((k.a, k.b), r) if lost(runs))
-    words = "from here on no number" if cause == OVERFLOW else "one prompt ends below its start"
-    return At("Right completions by update", None, None, words, name)
+    words = "no numbers from here on" if cause == OVERFLOW else "one prompt ends below its start"
+    return At("Pass rate by update", None, None, words, name)
 
 
-OVERFLOW = "the exponential overflows"
+OVERFLOW = "an exponential that overflows"
 
 
 def broken(k, r):
@@ -254,15 +254,12 @@ def broken(k, r):
     at = f"{name} with {k.optimizer} at {modsum_rate(k.optimizer, rate):g}"
     claims = {"undoing it mends": lambda: not any(map(lost, end(run, replace(k, **fix(k, hurt)))))}
     if not np.isfinite(r[first].gain).all():
-        why = (
-            f"{at} left the range of its numbers: a token became so unlikely that the exponential in its loss "
-            "overflowed."
-        )
-        cause = "the exponential overflows"
+        why = f"{at} ends without numbers: a token became so unlikely that the exponential in the loss overflowed."
+        cause = OVERFLOW
         recipe = recipe_of(name)
         claims |= {"it has one, of k3": lambda: {**recipe.file.HP, **recipe.hyper}["beta"] > 0}
     else:
-        ends = f"{at} ends with a prompt right {-r[first].gain.min():.2f} less often than at the start"
+        ends = f"{at} ends with the pass rate of a prompt {-r[first].gain.min():.2f} below the start"
         if len(hurt) == 1 and k.rate_a == k.rate_b and k.a != k.b and r[1 - first].pass_rate[:, -1].mean() >= WELL:
             why, cause = f"{ends}: a rate that suits one file is too high for another.", "one rate for two files"
             claims |= {
@@ -273,7 +270,7 @@ def broken(k, r):
             why, cause = f"{ends}: its rate is too high.", "a rate that is too high"
             claims |= {"the rate alone is": lambda: not any(map(lost, end(run, slower(k, hurt))))}
         else:
-            why, cause = f"{ends}, after {r[first].steps} steps on {UPDATES} batches.", "too many steps on a batch"
+            why, cause = f"{ends}: it made {r[first].steps} steps on {UPDATES} batches.", "too many steps on a batch"
         claims |= {"that much": lambda: r[first].gain.min() < -0.05}
     return Break(Said(why, claims), fix(k, hurt), cause)
 
@@ -298,8 +295,8 @@ def worse(k, r):
         return None
     slow, fast = sorted(zip(ends, (k.a, k.b)))
     return Said(
-        f"{slow[1]} ends at {slow[0]:.3f}, {fast[1]} at {fast[0]:.3f}: no prompt is lost, but {slow[1]} learned "
-        "little.",
+        f"{slow[1]} ends at a pass rate of {slow[0]:.3f} and {fast[1]} at {fast[0]:.3f}. No prompt is lost, but "
+        f"{slow[1]} learned little.",
         {
             "none is": lambda: min(runs.gain.min() for runs in r) >= -0.05,
             "little": lambda: min(runs.pass_rate[:, -1].mean() for runs in r) < 0.6,
@@ -310,7 +307,7 @@ def worse(k, r):
 def holds(k, r):
     first, second = (runs.pass_rate[:, -1].mean() for runs in r)
     return Said(
-        f"{k.a} ends at {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt.",
+        f"{k.a} ends at a pass rate of {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt.",
         {"neither did": lambda: not finished(r) or min(runs.gain.min() for runs in r) >= -0.05},
     )
 
@@ -336,7 +333,7 @@ def opened(plain, other):
     far = [np.clip(first.kl_step, 1e-5, FARTHEST).mean(axis=0) for first, _ in (plain, other)]
     return [
         by_update(
-            "Right completions",
+            "Pass rate",
             "probability, exact, mean of 4 prompts and 3 seeds",
             *both(TWO_RUNS, x, *right),
             label(UPDATES, right[0][-1] + 0.02, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),
@@ -346,7 +343,7 @@ def opened(plain, other):
         ),
         by_update(
             "Distance of each update",
-            f"nats, logarithmic, mean of 3 seeds; cut at {FARTHEST:g}",
+            f"nats, logarithmic, mean of 3 seeds; cut off at {FARTHEST:g}",
             *both(TWO_RUNS, x[1:], *far),
             updates=UPDATES,
             y_range=(1e-5, 3 * FARTHEST),
