@@ -24,7 +24,10 @@ BREAKS = {
         "fp8, batch and packing": "samples of another policy, uncorrected",
         "Asynchrony after a fast sync": "bought what was hidden already",
     },
-    "compare": {"GRPO at a rate of 24": "one rate for two files", "GRPO at PPO's rate": "an exponential that overflows"},
+    "compare": {
+        "GRPO at a rate of 24": "one rate for two files",
+        "GRPO at PPO's rate": "an exponential that overflows",
+    },
     "controller": {
         "Forgot to sync": "rollout with the old weights",
         "Rewards off by one row": "rewards of the neighboring row",
