@@ -20,9 +20,9 @@ BREAKS = {
         "None older than 4": "long completions are dropped",
     },
     "bottlenecks": {
-        "8 weeks, by return": "best one by one, not together",
-        "fp8, batch and packing": "samples of another policy, uncorrected",
-        "Asynchrony after a fast sync": "bought what was hidden already",
+        "8 weeks, by return": "items chosen one by one",
+        "fp8, batch and packing": "uncorrected samples from another policy",
+        "Asynchrony after a fast sync": "work on time already hidden",
     },
     "compare": {
         "GRPO at a rate of 24": "one rate for two files",

@@ -39,14 +39,12 @@ CHANGE = Change(
     "what purchases leave of a step",
     (
         Exercise(
-            "Let purchases for the same role not add up: of all that shorten it, only the one that shortens it most "
-            "counts.",
+            "Change what several items do to the same role: only the item that shortens it most may count.",
             ((FIRST[:1],), (FIRST,), (FIRST, (0.2, 0.3, 0.1, 0.1, 0.1, 0.1, 0.1))),
             largest_only,
             (
-                "Products become a minimum: what is left of a role is its share times the smallest factor that was "
-                "bought.",
-                "column = np.minimum(column, shares[…] * np.where(…)), in place of column *= np.where(…).",
+                "The product becomes a minimum: a role takes its share times the smallest factor bought.",
+                "column = np.minimum(column, shares[…] * np.where(…)), instead of column *= np.where(…).",
             ),
             (
                 TAKEN,
@@ -57,14 +55,14 @@ CHANGE = Change(
             budget.remaining,
         ),
         Exercise(
-            "Do not look for the best split of asynchrony’s two pools: give each of them half of the GPUs.",
+            "Give each of asynchrony’s two pools half of the GPUs, instead of looking for the best split.",
             ((0.3, 0.2), (np.array([0.4, 0.1]), np.array([0.1, 0.4]), 8)),
             lambda generating, training, gpus=budget.GPUS: (
                 2 * np.maximum(np.atleast_1d(generating), np.atleast_1d(training))
             ),
             (
-                "On half of the GPUs either side takes twice as long, and the longer of the two is the step.",
-                "sides(a, b, gpus / 2, gpus) in place of all splits; [:, 0] makes one column of it again.",
+                "On half of the GPUs, each side takes twice as long, and the longer side sets the step.",
+                "Write sides(a, b, gpus / 2, gpus) instead of all splits. With [:, 0] the result is one column again.",
             ),
             (SPLIT, "    return np.maximum(*sides(a, b, gpus / 2, gpus))[:, 0]"),
             budget.two_pools,
@@ -83,7 +81,7 @@ def but_for(k, *names):
 
 CHALLENGES = (
     Challenge(
-        "By your own choice, all else at its default: the same quality in 0.4 of the time, for 20 weeks or fewer.",
+        "Choose items that reach the same quality in 0.4 of the time, in 20 weeks or fewer, and change nothing else.",
         lambda k, r: bool(but_for(k, *BOUGHT) and k.rule == OWN and r.quality <= 0.4 and r.spent[-1] <= 20),
         Knobs(
             rule=OWN,
@@ -97,7 +95,7 @@ CHALLENGES = (
         ),
     ),
     Challenge(
-        "By the shares of the roles alone, a tail of at most 25 %: let asynchrony be in the best set for 10 weeks.",
+        "Bring asynchrony into the best set for 10 weeks by changing only the shares. The tail may take at most 25 %.",
         lambda k, r: bool(
             but_for(k, "weeks", "cause", "order", *GIVEN)
             and k.rule == BEST

@@ -1,4 +1,4 @@
-"""The small figures of lesson 28: a role removed, what is left to be saved, a fixed number of GPUs divided, and what a
+"""The small figures of lesson 28: a role removed, what items still save, a fixed number of GPUs divided, and what a
 test tells for its minutes.
 """
 
@@ -10,6 +10,7 @@ import numpy as np
 from sim.cluster import step
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import ASYNC, FIX, ROLES, SHARES
+from sim.words import capital
 from widgets.frame.drawing.marks import bars, dots, label, line, panel
 from widgets.frame.drawing.small_figures import Figure, Handle
 
@@ -25,8 +26,8 @@ CURVE = np.linspace(0, 0.75, 61)
 def removed(role):
     return [
         panel(
-            "A role that takes no time any more",
-            "how many times as fast a step becomes",
+            "If a role took no time",
+            "speed of the step; 1 = now",
             line(CURVE, [step.amdahl(share, inf) for share in CURVE], "removed", 1),
             dots(list(OF.values()), [step.amdahl(share, inf) for share in OF.values()], "roles", 1),
             dots([OF[role]], [step.amdahl(OF[role], inf)], "here", role="here"),
@@ -40,7 +41,7 @@ def removed(role):
 
 def gains(role):
     times = step.amdahl(OF[role], inf)
-    return f"Without {role}, {100 * OF[role]:.0f} % of a step, it is {times:.3g} times as fast, and never more."
+    return f"{capital(role)} takes {100 * OF[role]:.0f} % of the step. Without it, a step is {times:.3g} times as fast."
 
 
 # ── what is left to be saved ──
@@ -64,7 +65,7 @@ def left(owned):
     values = {name: 100 * saved(owned)[item] for item, name in SHOWN.items()}
     return [
         panel(
-            "What each would still save",
+            "What each item would save",
             "% of the first step",
             bars(list(values), list(values.values()), "saves", 1),
             *[label(name, value, f"{value:.1f}", anchor="center") for name, value in values.items()],
@@ -76,7 +77,7 @@ def left(owned):
 
 def worth(owned):
     partial, packing = (100 * saved(owned)[name] for name in ("partial rollouts", "packing"))
-    return f"With {owned} bought: partial rollouts {partial:.1f} %, packing {packing:.1f} %."
+    return f"With {owned} bought, partial rollouts would save {partial:.1f} % and packing {packing:.1f} %."
 
 
 # ── GPUs divided ──
@@ -91,7 +92,7 @@ def split(x):
     return [
         panel(
             "64 GPUs, two pools side by side",
-            "in units of the first step; the longer side counts",
+            "time, first step = 1; the longer side counts",
             line(X, generate, "generation", 1),
             line(X, train, "training", 2),
             line([X[0], X[-1]], [A + B] * 2, "one after the other", 8, "exact"),
@@ -107,7 +108,8 @@ def split(x):
 
 
 def longer(x):
-    return f"{x} of 64 generate: {max(budget.sides(A, B, x)):.3f}. One after the other the same work takes {A + B:.2f}."
+    side = max(budget.sides(A, B, x))
+    return f"If {x} of 64 GPUs generate, the longer side takes {side:.3f}. One after the other, both take {A + B:.2f}."
 
 
 # ── what a test tells ──
@@ -117,8 +119,8 @@ TOLD = {name: (test.minutes, diagnosis.expected_left(name)) for name, test in di
 def told(test):
     return [
         panel(
-            "Six tests",
-            "causes left of eight, on average, after one test",
+            "Causes left after one test",
+            "average number, of eight",
             dots([m for m, _ in TOLD.values()], [n for _, n in TOLD.values()], "tests", 1),
             *[
                 label(minutes + (1.5 if minutes < 90 else -1.5), n, name, 1, "left" if minutes < 90 else "right", low)
@@ -134,13 +136,11 @@ def told(test):
 
 def tells(test):
     minutes, n = TOLD[test]
-    return (
-        f"{test.capitalize() if test != 'Nsight' else test}: {minutes} minutes, and {n:.1f} of eight causes are left."
-    )
+    return f"{capital(test)} takes {minutes} minutes and leaves {n:.1f} of eight causes on average."
 
 
 FIGURES = {
-    "removed": Figure(removed, step.amdahl, Handle("Role", tuple(OF)), gains),
+    "removed": Figure(removed, step.amdahl, Handle("Role that is removed", tuple(OF)), gains),
     "left": Figure(left, budget.marginal, Handle("Bought before", tuple(OWNED)), worth),
     "split": Figure(split, budget.sides, Handle("GPUs that generate", CUTS, CUTS.index(43)), longer),
     "told": Figure(told, diagnosis.expected_left, Handle("Test", tuple(diagnosis.TESTS)), tells),

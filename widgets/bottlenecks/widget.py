@@ -1,4 +1,4 @@
-"""What to optimize with a number of weeks, and how to find out what is slow."""
+"""What to optimize in a given number of weeks, and how to find out what is slow."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "What weeks of work buy, and how a cause is found"
+TITLE = "What weeks of work buy, and how to find what is slow"
 
 BEST, OWN = "best set", "your own"
 RULES = {"by return": "return", "by gain": "gain", "by speed-up": "speed-up"}  # the words of a knob: of the model
@@ -35,21 +35,21 @@ ORDERS = {
 
 
 def share(name, of):
-    return slider(f"{name} (assumed)", of, low=0, high=90, step=1, unit="%")
+    return slider(f"{name} share (assumed)", of, low=0, high=90, step=1, unit="%")
 
 
 def bought(name):
     weeks = next(option.weeks for option in MENU if option.name == name)
-    return toggle(f"{name.capitalize()}, {weeks} w", False)
+    return toggle(f"{name.capitalize()} ({counted(weeks, 'week')})", False)
 
 
 @dataclass(frozen=True)
 class Knobs:
-    rule: str = choice("What is bought", BEST, [BEST, *RULES, OWN])
-    weeks: int = slider("Weeks", 8, low=0, high=40, step=1)
-    cause: str = choice("What is slow in truth", "long tail", list(diagnosis.CAUSES))
+    rule: str = choice("Rule for buying", BEST, [BEST, *RULES, OWN])
+    weeks: int = slider("Weeks of work", 8, low=0, high=40, step=1)
+    cause: str = choice("Actual cause", "long tail", list(diagnosis.CAUSES))
     order: str = choice("Order of the tests", "playbook", list(ORDERS))
-    scale: float = slider("Speed-ups scaled by (assumed)", 1.0, low=0.25, high=2, step=0.25)
+    scale: float = slider("Scale of all speed-ups (assumed)", 1.0, low=0.25, high=2, step=0.25)
     batch_tuning: bool = bought("batch tuning")
     shared_prefixes: bool = bought("shared prefixes")
     mismatch_fix: bool = bought("mismatch fix")
@@ -63,15 +63,15 @@ class Knobs:
     fast_sync: bool = bought("fast weight sync")
     checkers: bool = bought("pool of checkers")
     asynchrony: bool = bought("asynchrony")
-    extra: float = slider("Updates where samples are uncorrected (assumed)", 2.0, low=1, high=4, step=0.1)
+    extra: float = slider("Updates with uncorrected samples (assumed)", 2.0, low=1, high=4, step=0.1, unit="×")
     rollout: int = share("Rollout", 43)
-    tail: int = share("Its tail", 25)
+    tail: int = share("Tail", 25)
     train: int = share("Training", 17)
     reference: int = share("Reference", 5)
     sync: int = share("Weight sync", 5)
     verify: int = share("Checking", 3)
-    other: int = share("The rest", 2)
-    gpus: int = ladder("GPUs that asynchrony divides", 64, [2**n for n in range(3, 13)], symbol="G")
+    other: int = share("Remaining", 2)
+    gpus: int = ladder("GPUs that asynchrony splits", 64, [2**n for n in range(3, 13)], symbol="G")
 
 
 OWN_KNOBS = dict(
@@ -84,8 +84,8 @@ OWN_KNOBS = dict(
     )
 )
 KNOB_GROUPS = {
-    "A diagnosis": ("cause", "order"),
-    "What is bought by hand": (
+    "Diagnosis": ("cause", "order"),
+    "Items of your own choice": (
         "batch_tuning",
         "shared_prefixes",
         "mismatch_fix",
@@ -101,7 +101,7 @@ KNOB_GROUPS = {
         "asynchrony",
     ),
     "Shares of a step": ("rollout", "tail", "train", "reference", "sync", "verify", "other"),
-    "Assumed": ("scale", "extra", "gpus"),
+    "Other assumptions": ("scale", "extra", "gpus"),
 }
 PRESETS = {
     "8 weeks, the best set": Knobs(),
@@ -114,12 +114,12 @@ PRESETS = {
     "Agents, 8 weeks": Knobs(rollout=30, tail=30, train=10, reference=3, sync=4, verify=21, other=2),
 }
 GUESS = Guess(
-    "Eight weeks. You always buy what saves most for a week of work. How far behind the best plan do you end?",
+    "For eight weeks, you always buy what saves most per week of work. How far behind the best set do you end?",
     ("not at all", "3 %", "13 %"),
     Knobs(rule="by return"),
     2,
     lambda k, r: (
-        f"{100 * r.behind:.0f} %: the step is {r.step:.3f} of what it was, and the best set for {k.weeks} weeks "
+        f"{100 * r.behind:.0f} %: the step is {r.step:.3f} of the original, and the best set for {k.weeks} weeks "
         f"reaches {r.best:.3f}."
     ),
 )
@@ -170,8 +170,8 @@ def weeks_allowed(k, names):
 
 def idle(k):
     if k.rule == OWN:
-        return dict(weeks="you choose what is bought")
-    return dict.fromkeys(OWN_KNOBS.values(), "the rule chooses")
+        return dict(weeks="you choose the items")
+    return dict.fromkeys(OWN_KNOBS.values(), "the rule chooses the items")
 
 
 def run(k):
@@ -210,11 +210,11 @@ def by_week(k, r):
         line(r.spent, r.times, "bought", 1, "step"),
         threshold(1, "slower than at the start", HIGH),
         dots([end[0]], [min(end[1], HIGH - 0.03)], "here", role="here"),
-        label(MOST, r.frontier[-1], "the best set for so many weeks", 8, "right"),
+        label(MOST, r.frontier[-1], "the best set for that many weeks", 8, "right"),
     ]
     return panel(
         "Time to the same quality",
-        "start = 1; line: step; ring: × updates",
+        "start = 1; line: step; ring: step × updates",
         *marks,
         x="weeks spent",
         x_range=[0, MOST],
@@ -232,8 +232,8 @@ def roles(k, r):
     if budget.ASYNC in r.names:  # both are hidden
         after[ROLES.index("tail")] = after[ROLES.index("sync")] = 0.0
     return panel(
-        "What a step goes into",
-        "% of the first step; outlined: before",
+        "How a step is spent",
+        "% of the first step; outlined: before buying",
         bars(list(SHORT), 100 * r.before, "before", 8, "free"),
         bars(list(SHORT), 100 * after, "now", 1),
         y_range=[0, 100],
@@ -256,7 +256,7 @@ def causes(k, r):
         "after " + ", ".join(SHORTER.get(test, test) for test in tests),
         heat(steps, list(range(len(names))), possible, "possible", 0.0, 1.4),
         *[label(wide + 2.1, n - 0.3, name, 0, "right") for n, name in enumerate(names)],
-        x="tests made",
+        x="number of tests made",
         x_range=[-0.5, wide + 2.2],
         y_range=[-0.6, len(names) - 0.4],
         tab="Diagnose",
@@ -273,7 +273,7 @@ def bill(k, r):
     causes_left = [len(causes) for _, causes in r.session]
     book = diagnosis.session(k.cause)
     return panel(
-        "Minutes until one is left",
+        "Minutes until one cause is left",
         "causes left; [s8] the playbook",
         line(*stairs([*book, (180, book[-1][1])]), "playbook", 8, "reference"),
         line(spent, causes_left, "this order", 1, "step"),
@@ -293,11 +293,11 @@ def stairs(session):
 
 
 READOUTS = {
-    "Step, of where it began": ("", budget.course),
-    "Time to the same quality": ("of the start", budget.time_to_quality),
-    "The best set for as many weeks": ("", budget.best),
-    "Weeks without effect": ("", budget.idle),
-    "Expected minutes to the cause": ("min", diagnosis.expected_minutes),
+    "Step, relative to the original": ("", budget.course),
+    "Time to the same quality": ("of the original", budget.time_to_quality),
+    "Step of the best set, same weeks": ("", budget.best),
+    "Weeks that saved nothing": ("", budget.idle),
+    "Time to the cause, on average": ("min", diagnosis.expected_minutes),
 }
 
 
@@ -324,14 +324,14 @@ def wasted(r):
 
 # ── what breaks ──
 
-UNCORRECTED = "samples of another policy, uncorrected"
-IDLE = "bought what was hidden already"
-BEHIND_CAUSE = "best one by one, not together"
+UNCORRECTED = "uncorrected samples from another policy"
+IDLE = "work on time already hidden"
+BEHIND_CAUSE = "items chosen one by one"
 
 
 def watched(k, r):
     return Gauge(
-        "Time to quality, over the best set's",
+        "Time to quality, relative to the best set",
         min(r.quality / max(r.best, NEXT_TO_NOTHING), 1e6),
         1 + BEHIND,
         "×",
@@ -342,15 +342,15 @@ def watched(k, r):
 def seen_at(k, r, cause):
     if cause == UNCORRECTED:
         return At("Time to the same quality", None, None, "the same quality takes {y:.2f}", "here")
-    words = f"{wasted(r)} weeks bought nothing" if cause == IDLE else f"{1 + r.behind:.2f} times the best set’s"
+    words = f"{wasted(r)} weeks saved nothing" if cause == IDLE else f"{1 + r.behind:.2f} times the best step"
     return At("Time to the same quality", None, None, words, "bought")
 
 
 def broken(k, r):
     if dear(r) and not budget.corrected(r.names):
         why = (
-            f"A step takes {r.step:.2f} of what it did, and the same quality takes {r.quality:.2f}: nobody corrects "
-            "the samples."
+            f"The same quality takes {r.quality:.2f} times as long as at first, although a step takes {r.step:.2f}, "
+            "because nobody corrects the samples."
         )
         claims = {
             "the step takes so much": lambda: np.isclose(step_with(k, r.names), r.step),
@@ -363,14 +363,14 @@ def broken(k, r):
         return Break(Said(why, claims), back(k, r, dict(mismatch_fix=True)), UNCORRECTED)
     if wasted(r) >= WASTED:
         step = step_with(k, [name for name in r.names if name not in r.idle])
-        tail = f": without them the step is {step:.3f}{' as well' if step > r.step - 5e-4 else ''}."
-        why = f"{wasted(r)} weeks bought nothing ({', '.join(r.idle)}){tail}"
-        why = why if len(why) <= 150 else f"{wasted(r)} weeks bought nothing, {len(r.idle)} of the menu{tail}"
+        tail = f": the step is {'also ' if step > r.step - 5e-4 else ''}{step:.3f} without them."
+        why = f"{wasted(r)} weeks saved nothing ({', '.join(r.idle)}){tail}"
+        why = why if len(why) <= 150 else f"{wasted(r)} weeks for {len(r.idle)} items saved nothing{tail}"
         without = {OWN_KNOBS[name]: False for name in r.idle}
         return Break(Said(why, no_use(k, r)), back(k, r, without), IDLE)
     if r.behind > BEHIND:
-        behind = f": this takes {1 + r.behind:.2f} times as long" if r.best > NEXT_TO_NOTHING else ""
-        why = f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}{behind}."
+        behind = f", so this one takes {1 + r.behind:.2f} times as long" if r.best > NEXT_TO_NOTHING else ""
+        why = f"The step is {r.step:.3f} of the original, but the same weeks can buy a step of {r.best:.3f}{behind}."
         best = recovery.different(k, dict(rule=BEST, weeks=weeks_allowed(k, r.names)))
         return Break(Said(why, outdone(k, r)), best, BEHIND_CAUSE)
     return None
@@ -441,7 +441,8 @@ def outdone(k, r):
 def worse(k, r):
     if not budget.corrected(r.names) and k.extra > 1:
         return Said(
-            f"Uncorrected samples: the same quality takes {r.quality:.2f} of the time, the step {r.step:.2f}.",
+            f"The same quality takes {r.quality:.2f} of the original time, and a step {r.step:.2f}, because nobody "
+            "corrects the samples.",
             {
                 "something samples from another policy": lambda: needing(r.names),
                 "it takes so much": lambda: np.isclose(k.extra * step_with(k, r.names), r.quality),
@@ -450,10 +451,10 @@ def worse(k, r):
         )
     if r.idle:
         weeks = counted(wasted(r), "week")
-        return Said(f"{weeks} bought nothing: {', '.join(r.idle)}.", no_use(k, r))
+        return Said(f"{weeks} saved nothing: {', '.join(r.idle)}.", no_use(k, r))
     if r.behind > NOTED:
         return Said(
-            f"The step is {r.step:.3f} of the first; the best set for as many weeks reaches {r.best:.3f}.",
+            f"The step is {r.step:.3f} of the original, and the best set for the same weeks reaches {r.best:.3f}.",
             outdone(k, r),
         )
     if r.expected > SLOW:
@@ -462,7 +463,7 @@ def worse(k, r):
             return sum(prior * diagnosis.session(cause, order)[-1][0] for cause, prior in diagnosis.CAUSES.items())
 
         return Said(
-            f"This order of tests takes {r.expected:.0f} minutes on average; the playbook takes 9.",
+            f"This order of tests takes {r.expected:.0f} minutes on average, whereas the playbook takes 9.",
             {
                 "this order takes so long": lambda: np.isclose(average(ORDERS[k.order]), r.expected),
                 "the playbook takes 9": lambda: round(average(diagnosis.PLAYBOOK)) == 9,
@@ -473,11 +474,11 @@ def worse(k, r):
 
 def holds(k, r):
     weeks = counted(int(r.spent[-1]), "week")
-    ends = f"{weeks} for {', '.join(r.names)}: {r.step:.3f} of the step is left."
+    ends = f"The step is {r.step:.3f} of the original, after {weeks} for {', '.join(r.names)}."
     if len(ends) > 150:
-        ends = f"{weeks} for {len(r.names)} of the menu: {r.step:.3f} of the step is left."
+        ends = f"The step is {r.step:.3f} of the original, after {weeks} for {len(r.names)} items of the menu."
     return Said(
-        ends if r.names else "Nothing is bought, and the step is what it was.",
+        ends if r.names else "Nothing was bought, so the step takes as long as before.",
         {
             "so many weeks": lambda: weeks_of(r.names) == r.spent[-1],
             "so much of the step is left": lambda: np.isclose(step_with(k, r.names), r.step),
@@ -502,15 +503,15 @@ def opening(plain, other):
     return [
         panel(
             "Step time",
-            "of what it was before eight weeks of work",
+            "1 = before the eight weeks of work",
             *marks,
-            x="weeks",
+            x="weeks spent",
             x_range=[0, 9],
             y_range=[0.5, 1.05],
         ),
         panel(
-            "Behind what was possible",
-            "% of the best step",
+            "How far behind the best set",
+            "% of the best set’s step",
             bars(names[:1], ends[:1], names[0], 1),
             bars(names[1:], ends[1:], names[1], 2),
             *[label(name, value, f"{value:.0f}", 0, "center") for name, value in zip(names, ends)],

@@ -40,7 +40,7 @@ def test_the_ring_shows_the_time_to_the_same_quality():
 
 def test_step_bars_after_asynchrony_have_no_tail_and_no_weight_sync():
     k = PRESETS["12 weeks, the best set"]
-    drawn = panel(widget, "What a step goes into", **vars(k))
+    drawn = panel(widget, "How a step is spent", **vars(k))
     after = next(mark for mark in drawn["data"] if mark["name"] == "now")
     assert np.array(after["y"])[[1, 4]].tolist() == [0, 0]
 
