@@ -31,7 +31,7 @@ def unlocks(gap_id):
 
 @cache
 def lost():
-    """What choosing by value a minute loses against the best plan, for each work and budget."""
+    """What choosing by value per minute loses against the best plan, for each work and budget."""
     return [plan(job, b).value - gaps.greedy(gaps.value_of(job), b).value for job in gaps.JOBS for b in BUDGETS]
 
 
@@ -59,12 +59,12 @@ def test_experts_stand_on_off_policy_correction_and_that_on_kl():
 def test_half_an_hour_on_the_famous_one_brings_a_kernel_engineer_nothing():
     k = widget.OPENING.other
     assert k == Knobs(work="kernels and serving", minutes=30, order=widget.FAMOUS)
-    assert widget.broken(k, next(widget.run(k))).cause == "minutes spent on nothing"
+    assert widget.broken(k, next(widget.run(k))).cause == "minutes spent on useless lessons"
     assert all("10a" not in plan("kernels and serving", minutes).ids for minutes in (60, 120, 240, 465))
 
 
 def test_no_useful_lesson_fits_into_a_quarter_of_an_hour():
-    assert widget.broken(Knobs(minutes=15), result(minutes=15)).cause == "no useful lesson fits"
+    assert widget.broken(Knobs(minutes=15), result(minutes=15)).cause == "too little time for useful lessons"
 
 
 def test_rewards_pull_in_pairs():

@@ -68,8 +68,8 @@ BREAKS = {
     },
     "gae": {"λ = 0.95, 1,000 tokens": "the reward fades on its way", "Two ways confused": "a wrong critic is believed"},
     "gaps": {
-        "A quarter of an hour": "no useful lesson fits",
-        "Kernels, the famous one first": "minutes spent on nothing",
+        "A quarter of an hour": "too little time for useful lessons",
+        "Kernels, the famous one first": "minutes spent on useless lessons",
     },
     "grpo": {"Hard sums, fours": "a step that is too short", "Hard sums, one group each": "too few updates"},
     "kernels": {

@@ -1,4 +1,4 @@
-"""What a lesson is worth to be changed, and plans to be found where order and needs decide."""
+"""The value of a lesson to be changed, and plans to be found where order and needs decide."""
 
 import numpy as np
 
@@ -16,26 +16,26 @@ CHANGE = Change(
     "what a lesson is worth",
     (
         Exercise(
-            "Plan for somebody whose work may change: a lesson is worth its mean over the five kinds of work, whatever "
-            "the job.",
+            "Plan for somebody whose work may change. For every job, let a lesson be worth its mean value over the "
+            "five kinds of work.",
             EACH,
             lambda job: sum(np.array([g.values[n] for g in GAPS], float) for n in range(len(JOBS))) / len(JOBS),
             (
-                "values has a number for each kind of work, and the mean needs no index.",
-                "np.mean(g.values) in place of g.values[JOBS.index(job)].",
+                "g.values has a number for each kind of work, and their mean needs no index.",
+                "Write np.mean(g.values) instead of g.values[JOBS.index(job)].",
             ),
             (VALUES, "    return np.array([np.mean(g.values) for g in GAPS], float)"),
         ),
         Exercise(
-            "Count only what can be read today: a lesson that is not in the book yet is worth 0, the others what they "
-            "were.",
+            "Count only what can be read today. Let a lesson that is not in the book yet be worth 0, and leave the "
+            "others as they are.",
             EACH,
             lambda job: np.where(
                 np.isin(IDS, [g.id for g in GAPS if g.written]),
                 np.array([g.values for g in GAPS])[:, JOBS.index(job)],
                 0.0,
             ),
-            ("Each gap says of itself whether it is written.", "A truth counts as 1 or 0: multiply by g.written."),
+            ("Each gap knows whether it is written.", "True counts as 1 and False as 0, so multiply by g.written."),
             (VALUES, VALUES.replace("JOBS.index(job)] for", "JOBS.index(job)] * g.written for")),
         ),
     ),
@@ -49,14 +49,14 @@ def plain(k):
 
 CHALLENGES = (
     Challenge(
-        "All weights at 1, 200 minutes or more: chosen by value a minute, let the plan be worth 1 less than the best.",
+        "With all weights at 1 and 200 minutes or more, make the plan by value per minute 1 point worse than the best.",
         lambda k, r: bool(
             plain(k) and k.minutes >= 200 and k.order == BY_MINUTE and r.best.value - r.plan.value > 0.999
         ),
         Knobs(work="rewards and data", minutes=230, order=BY_MINUTE),
     ),
     Challenge(
-        "Kernels and serving, weights at 1: know one lesson, so that the best plan of 120 minutes is worth 13.",
+        "For kernels and serving with weights at 1, know one lesson, so that the best 120-minute plan is worth 13.",
         lambda k, r: bool(
             k.work == "kernels and serving"
             and plain(k)
@@ -68,7 +68,7 @@ CHALLENGES = (
         Knobs(work="kernels and serving", k28a=True),
     ),
     Challenge(
-        "Kernels and serving, 30 to 210 minutes, weights at 1, nothing known: the famous one first, and nothing lost.",
+        "For kernels and serving, 30 to 210 minutes, weights at 1 and nothing known, begin with GAE and lose nothing.",
         lambda k, r: bool(
             k.work == "kernels and serving"
             and 30 <= k.minutes <= 210

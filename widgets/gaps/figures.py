@@ -33,8 +33,8 @@ def bundle(gap_id):
 def bundle_said(gap_id):
     ids = gaps.needed(gap_id)
     minutes, title = gaps.minutes_of(ids), GAPS[IDS.index(gap_id)].title
-    first = f", after {' and '.join(ids[:-1])}" if len(ids) > 1 else ""
-    return f"{gap_id} {title}{first}: {minutes} minutes."
+    first = f" together with {' and '.join(ids[:-1])}" if len(ids) > 1 else ""
+    return f"{gap_id}, {title}, takes {minutes} minutes{first}."
 
 
 # ── what it is worth, and to whom ──
@@ -45,13 +45,14 @@ def tiles(text, tone):
 def job(name):
     value = dict(zip(IDS, gaps.value_of(name)))
     return [
-        grid(tiles(lambda i: f"{value[i]:g}", lambda i: value[i] / 3), "Value of each lesson", "0 to 3, a judgement")
+        grid(tiles(lambda i: f"{value[i]:g}", lambda i: value[i] / 3), "Value of each lesson", "0 to 3, our judgment")
     ]
 
 
 def job_said(name):
     values = gaps.value_of(name)
-    return f"{name}: {sum(values > 0)} of 17 are worth something, {sum(values == 3)} of them 3."
+    some, most = sum(values > 0), sum(values == 3)
+    return f"For {name}, {some} of 17 lessons are worth something, and {most} of them are worth 3."
 
 
 # ── a plan as the minutes grow ──
@@ -61,10 +62,10 @@ MINUTES = tuple(range(20, 136, 5))
 def minutes(budget):
     best, greedy = gaps.plan(RESEARCH, budget), gaps.greedy(RESEARCH, budget)
     rows = []
-    for name, plan in (("best", best), ("by the minute", greedy)):
+    for name, plan in (("best", best), ("per minute", greedy)):
         mine = tiles_of(plan)
         rows += [[name, mine[0][1], f"{plan.value:g}"], *(["", row[1], ""] for row in mine[1:])]
-    return [grid(rows, "Two plans for research", "1. 2. 3.: the order; at the right what the plan is worth")]
+    return [grid(rows, "Two plans for research", "1. 2. 3.: reading order; at the right: value of the plan")]
 
 
 def tiles_of(plan):
@@ -77,12 +78,13 @@ def tiles_of(plan):
 
 def minutes_said(budget):
     best, greedy = gaps.plan(RESEARCH, budget), gaps.greedy(RESEARCH, budget)
-    return f"{budget} minutes: the best plan is worth {best.value:g}, taking the best by the minute {greedy.value:g}."
+    values = f"{best.value:g}, and the plan by value per minute {greedy.value:g}"
+    return f"With {budget} minutes, the best plan is worth {values}."
 
 
 FIGURES = {
     "bundle": Figure(bundle, gaps.needed, Handle("Lesson", IDS, start=IDS.index("22e")), bundle_said),
-    "job": Figure(job, gaps.value_of, Handle("Work", JOBS, start=3, words=JOBS), job_said),
+    "job": Figure(job, gaps.value_of, Handle("Kind of work", JOBS, start=3, words=JOBS), job_said),
     "minutes": Figure(
         minutes,
         gaps.plan,

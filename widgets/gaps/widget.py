@@ -14,18 +14,18 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "A reading plan for a job, and what it is worth"
+TITLE = "A reading plan for your work, and its value"
 
-BEST, BY_MINUTE, FAMOUS = "the best plan", "by value a minute", "the famous one first"
+BEST, BY_MINUTE, FAMOUS = "the best plan", "by value per minute", "the famous one first"
 BUDGETS = np.arange(0, 470, 5)
 
 
 @dataclass(frozen=True)
 class Knobs:
     work: str = choice("Your work", "research", list(JOBS))
-    minutes: int = slider("Minutes you have", 120, low=15, high=465, step=5)
-    order: str = choice("How lessons are chosen", BEST, [BEST, BY_MINUTE, FAMOUS])
-    signal: float = slider("Weight of signal, for you", 1.0, low=0.0, high=2.0, step=0.5)
+    minutes: int = slider("Minutes for reading", 120, low=15, high=465, step=5)
+    order: str = choice("Rule for choosing lessons", BEST, [BEST, BY_MINUTE, FAMOUS])
+    signal: float = slider("Weight of signal", 1.0, low=0.0, high=2.0, step=0.5)
     estimator: float = slider("Weight of estimators", 1.0, low=0.0, high=2.0, step=0.5)
     cost: float = slider("Weight of cost", 1.0, low=0.0, high=2.0, step=0.5)
     k03a: bool = toggle("You know 03a KL estimators", False)
@@ -79,11 +79,11 @@ PRESETS = {
     "Kernels, the famous one first": Knobs(work="kernels and serving", minutes=30, order=FAMOUS),
 }
 GUESS = Guess(
-    "GAE is what most would name first. From how many minutes on is it in a kernel engineer’s best plan?",
-    ("30", "180", "not at all"),
+    "Most people name GAE first. With how many minutes does a kernel engineer’s best plan first contain it?",
+    ("30 minutes", "180 minutes", "it never does"),
     Knobs(work="kernels and serving", minutes=465),
     2,
-    lambda k, r: f"Not in {k.minutes} minutes: it is worth nothing to that job, and nothing there needs it.",
+    lambda k, r: f"Not even with {k.minutes} minutes: GAE is worth nothing there, and no useful lesson needs it.",
 )
 
 
@@ -147,7 +147,7 @@ def tiles(r):
     ticks = dict(tickvals=list(range(len(FORCES))), ticktext=list(FORCES), tickangle=0)
     return panel(
         "Seventeen concepts, and the plan",
-        "shade: value, 0 to 6 (judgement); 1. 2. 3.: order",
+        "shade: value, 0 to 6 (judgment); 1. 2. 3.: order",
         heat(list(range(len(FORCES))), list(range(ROWS)), z, "value", 0, 6),
         *marks,
         x="force",
@@ -184,8 +184,8 @@ def spent(r):
         gap = GAPS[IDS.index(gap_id)]
         sums[min(int(np.ceil(r.values[IDS.index(gap_id)])), 3)] += gap.minutes
     return panel(
-        "Minutes by what they are worth",
-        "value of the lesson to this job",
+        "Minutes of the plan, by value",
+        "value of the lesson for this work",
         bars(worth, sums, "minutes", 1),
         *(label(n, s + 4, f"{s}", 1, "center") for n, s in zip(worth, sums)),
         x="value",
@@ -205,9 +205,9 @@ def with_needs(r):
         for bundle in bundles
     ]
     return panel(
-        "Value of a hundred minutes",
-        "of each lesson with what must come first",
-        bars(places, per, "value a hundred minutes", 1),
+        "Value per hundred minutes",
+        "of each lesson and what must come first",
+        bars(places, per, "value per hundred minutes", 1),
         x_range=[-0.7, len(GAPS) - 0.3],
         y_range=[0, 32],
         tab="Minutes",
@@ -221,10 +221,10 @@ def with_needs(r):
 def readouts(k, r):
     return [
         Readout("Value of the plan", r.plan.value, "", gaps.plan, "violated" if broken(k, r) else "assumed"),
-        Readout("The best plan’s", r.best.value, "", gaps.plan),
+        Readout("Value of the best plan", r.best.value, "", gaps.plan),
         Readout("Minutes used", f"{r.plan.minutes} of {k.minutes}", "", gaps.minutes_of),
-        Readout("Read in this order", ", ".join(r.plan.ids) or "nothing", "", gaps.made),
-        Readout("Minutes until it is worth more", later(k, r), "", gaps.next_minutes),
+        Readout("Lessons, in reading order", ", ".join(r.plan.ids) or "nothing", "", gaps.made),
+        Readout("Minutes until the value rises", later(k, r), "", gaps.next_minutes),
     ]
 
 
@@ -251,15 +251,15 @@ def unknown(r):
 
 def watched(k, r):
     if not any(value > 0 for value in unknown(r)):
-        return Readout("Value of the plan", "nothing of use is left", "", gaps.plan)
+        return Readout("Value of the plan", "no useful lesson is left", "", gaps.plan)
     return Gauge("Value of the plan", min(r.plan.value, 60.0), 0.5, "", below=True, expression="plan.value")
 
 
-SHORT, SUNK = "no useful lesson fits", "minutes spent on nothing"
+SHORT, SUNK = "too little time for useful lessons", "minutes spent on useless lessons"
 
 
 def seen_at(k, r, cause):
-    return At("Value of the plan", None, None, "nothing of use is learned", "here")
+    return At("Value of the plan", None, None, "nothing useful is learned", "here")
 
 
 def broken(k, r):
@@ -269,7 +269,8 @@ def broken(k, r):
     too_long = {"whatever is of use takes longer, with what it needs": lambda: not fitting(k, r)}
     if r.plan.ids:
         why = (
-            f"{r.plan.minutes} minutes are spent, and nothing in them is of use to this work: {', '.join(r.plan.ids)}."
+            f"The plan spends {r.plan.minutes} minutes on lessons that are of no use for this work: "
+            f"{', '.join(r.plan.ids)}."
         )
         minutes = {"so many are spent": lambda: sum(GAPS[IDS.index(i)].minutes for i in r.plan.ids) == r.plan.minutes}
         if r.best.value:
@@ -313,7 +314,7 @@ def worse(k, r):
     if r.plan.value >= r.best.value - 1e-9:
         return None
     return Said(
-        f"This plan is worth {r.plan.value:g}; the best one for the same minutes is worth {r.best.value:g}.",
+        f"This plan is worth {r.plan.value:g}, but the best plan for the same minutes is worth {r.best.value:g}.",
         {
             "so much is this one worth": lambda: abs(worth_of(k, r, k.order) - r.plan.value) < 1e-9 and complete(k, r),
             "and another one more": lambda: (
@@ -326,12 +327,12 @@ def worse(k, r):
 def holds(k, r):
     if not r.plan.ids:
         return Said(
-            "Nothing that you do not know has a value to you: there is nothing to plan.",
+            "All lessons that you do not know are worth nothing to you, so there is nothing to plan.",
             {"nothing has": lambda: not any(unknown(r))},
         )
     return Said(
-        f"{len(r.plan.ids)} of seventeen lessons in {r.plan.minutes} minutes, worth {r.plan.value:g}; no plan of "
-        "these is worth more.",
+        f"The plan has {len(r.plan.ids)} of seventeen lessons, takes {r.plan.minutes} minutes and is worth "
+        f"{r.plan.value:g}. No plan that fits is worth more.",
         {
             "so much is it worth": lambda: abs(worth_of(k, r, k.order) - r.plan.value) < 1e-9 and complete(k, r),
             "no other order has more": lambda: (
@@ -363,14 +364,14 @@ TWO_RUNS = "best plan", "famous one first"
 
 
 def two_choices(plain, other):
-    """What the minutes bring, by how lessons are chosen, and what they are spent on in half an hour."""
+    """What plans are worth, by how lessons are chosen, and how many of 30 minutes are of no use."""
     named = ((plain, TWO_RUNS[0], 8, "reference"), (other, TWO_RUNS[1], 1, "step"))
     chosen = [line(BUDGETS[::3][:9], r.chosen[:9], name, series, role) for r, name, series, role in named]
     at = [sum_worth(r, 0) for r in (plain, other)]
     return [
         panel(
-            "What the minutes bring",
-            "value to a kernel engineer (our judgment)",
+            "Value of the plan",
+            "for a kernel engineer (our judgment)",
             *chosen,
             label(43, 6.6, TWO_RUNS[0], 8, "right"),
             label(80, 4.6, TWO_RUNS[1], 1),
@@ -379,8 +380,8 @@ def two_choices(plain, other):
             y_range=[0, 14],
         ),
         panel(
-            "Of 30 minutes, of no use",
-            "minutes on lessons of value 0",
+            "Minutes of no use",
+            "of 30, on lessons of value 0",
             bars([0], at[:1], TWO_RUNS[0], 8),
             bars([1], at[1:], TWO_RUNS[1], 1),
             *(label(n, a + 0.5, f"{a}", 0, "center") for n, a in enumerate(at)),
