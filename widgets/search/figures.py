@@ -89,8 +89,8 @@ def chain(steps):
 
 
 def survives(steps):
-    share = 100 * all_sound(SURE, steps)
-    return f"If each step is sound with probability {SURE}, a chain of {counted(steps, 'step')} is sound with probability {share / 100:.2f}."
+    sound, chain = all_sound(SURE, steps), f"a chain of {counted(steps, 'step')}"
+    return f"If each step is sound with probability {SURE}, {chain} is sound with probability {sound:.2f}."
 
 
 # ── the best of N ──

@@ -52,12 +52,12 @@ CHANGE = Change(
     "the scorer of the run",
     (
         Exercise(
-            "Pay a wrong answer −1 in place of 0, and a right one 1 as before. What the trick is paid comes on top. "
-            "Which of the curves move?",
+            "Give a wrong answer −1 instead of 0, and a right answer 1 as before. The reward of the trick comes on "
+            "top. Which of the curves move?",
             (TWO, FOUR),
             signed,
             (
-                "Right or wrong is 1 or 0 here; twice that less 1 is 1 or −1. A group’s advantages stay as they were.",
+                "Right or wrong is 1 or 0 here. Twice that minus 1 is 1 or −1. The group’s advantages do not change.",
                 "rewards = 2.0 * (rng.random(types.shape) < chance) - 1 + setting.hack * (strategy == HACK)",
             ),
             (
@@ -66,13 +66,13 @@ CHANGE = Change(
             ),
         ),
         Exercise(
-            "Punish length softly, as DAPO does near its cap: take 0.1 off for each doubling beyond 1,024 tokens. "
-            "RUNG is 0 at 512 tokens, 1 at 1,024.",
+            "Penalize length softly, as DAPO does near its cap: subtract 0.1 for each doubling beyond 1,024 tokens. "
+            "RUNG is 0 at 512 tokens and 1 at 1,024.",
             (ONE, FOUR),
             shortened,
             (
-                "Only what lies beyond counts: the larger of RUNG[length] − 1 and 0.",
-                "rewards = rewards - 0.1 * np.maximum(RUNG[length] - 1, 0), before it is returned.",
+                "Only doublings beyond 1,024 tokens count, so use the larger of RUNG[length] − 1 and 0.",
+                "Before the rewards are returned: rewards = rewards - 0.1 * np.maximum(RUNG[length] - 1, 0)",
             ),
             (RIGHT, RIGHT + "\n    rewards = rewards - 0.1 * np.maximum(RUNG[length] - 1, 0)"),
         ),
@@ -81,19 +81,20 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "With samples 16 steps old and success rates times 1 or less, let right answers end at 0.92 or more.",
+        "With a lag of 16 steps and success rates times 1 or less, end with at least 0.92 right answers.",
         lambda k, r: bool(k.lag >= 16 and k.pass_scale <= 1 and r.found["held_out"] >= 0.92),
         Knobs(lag=16, learning_rate=8.0, eps_low=0.5, eps_high=1.0),
     ),
     Challenge(
-        "Pay 0.01 a doubling or more, rates times 1 or less: end at 0.92 right answers, of at most 1,500 tokens each.",
+        "Reward doublings with 0.01 or more, at success rates times 1 or less. Reach 0.92 right answers of at most "
+        "1,500 tokens each.",
         lambda k, r: bool(
             k.length_reward >= 0.01 and k.pass_scale <= 1 and r.found["held_out"] >= 0.92 and tokens(r) <= 1500
         ),
         Knobs(length_reward=0.01, beta=0.01, division="nothing"),
     ),
     Challenge(
-        "With success rates times 0.03 or less, reach 0.8 of the right answers that the best policy has.",
+        "With success rates times 0.03 or less, reach 0.8 times the right answers of the best policy.",
         lambda k, r: bool(k.pass_scale <= 0.03 and r.found["held_out"] >= 0.8 * best(k)),
         Knobs(pass_scale=0.03, learning_rate=15.0, entropy_bonus=0.02),
     ),

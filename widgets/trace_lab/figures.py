@@ -19,7 +19,7 @@ FACTOR = dict(
     kl="KL",
     clip="clip",
     aggregation="loss is a mean over",
-    updates="updates a rollout",
+    updates="updates per rollout",
     filter="prompts kept",
     length="length",
     topology="GPUs",
@@ -94,7 +94,7 @@ def counted(key):
 # ── where a wrong answer begins to win ──
 PAYOFFS = (0.8, 0.85, 0.9, 0.95, 0.98, 0.999, 1.0, 1.001, 1.01, 1.05)
 SEEDS = 4
-DIVIDED = {"deviation": ("by the deviation", 1), "mean": ("by nothing", 2)}
+DIVIDED = {"deviation": ("divided by the deviation", 1), "mean": ("not divided", 2)}
 
 
 @cache
@@ -115,10 +115,10 @@ def payoff(at):
     return [
         panel(
             "Right answers at the end",
-            f"share, mean of {SEEDS} seeds; pay not to scale",
+            f"share, mean of {SEEDS} seeds; reward not to scale",
             *marks,
             label(5.2, 0.93, "divided by the deviation", 1, "right"),
-            label(1.2, 0.58, "divided by nothing", 2),
+            label(1.2, 0.58, "not divided", 2),
             x="reward of a completion that is never right",
             x_range=(-0.3, len(PAYOFFS) - 0.7),
             y_range=(-0.03, 1.03),
@@ -129,7 +129,10 @@ def payoff(at):
 
 def paid(at):
     by = {advantage: f"{ended(at, advantage):.2f}" for advantage in DIVIDED}
-    return f"Paid {at:g}: {by['deviation']} divided by the deviation, {by['mean']} divided by nothing."
+    return (
+        f"If the trick earns {at:g}, the share of right answers ends at {by['deviation']} with the division, and at "
+        f"{by['mean']} without it."
+    )
 
 
 # ── the KL of eight kinds of run ──
@@ -162,7 +165,7 @@ def read_at(step):
     return [
         panel(
             "KL to the start",
-            f"nats, logarithmic, {RUNS} seeds of each kind of run",
+            f"nats, log scale; {RUNS} seeds of each kind of run",
             *marks,
             x="kind of run",
             x_range=(-0.6, len(KINDS) - 0.4),
@@ -176,7 +179,7 @@ def read_at(step):
 def ranges(step):
     learns, jumps = (kl(kind)[:, step - 1] for kind in ("healthy", "kl_explosion"))
     ends = f"{learns.min():.2g} to {learns.max():.2g}", f"{jumps.min():.2g} to {jumps.max():.2g}"
-    return f"After step {step}: {ends[0]} nats where it learns, {ends[1]} where it jumps."
+    return f"After step {step}, KL is {ends[0]} nats if the run learns, and {ends[1]} if it jumps."
 
 
 FIGURES = {
@@ -191,12 +194,10 @@ FIGURES = {
     "payoff": Figure(
         payoff,
         tracelab.run,
-        Handle(
-            "Reward of a wrong trick", PAYOFFS, start=PAYOFFS.index(1.0), words=tuple(f"{each:g}" for each in PAYOFFS)
-        ),
+        Handle("Reward of the trick", PAYOFFS, start=PAYOFFS.index(1.0), words=tuple(f"{each:g}" for each in PAYOFFS)),
         paid,
     ),
     "kl": Figure(
-        read_at, tracelab.kl, Handle("Read after step", READ, start=READ.index(80), words=tuple(map(str, READ))), ranges
+        read_at, tracelab.kl, Handle("KL after step", READ, start=READ.index(80), words=tuple(map(str, READ))), ranges
     ),
 }

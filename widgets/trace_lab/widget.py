@@ -17,7 +17,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, both, dots, heat, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "One run: its log, a scorer that it was not trained on, and seven tests in their order"
+TITLE = "One run: its log, a held-out scorer, and seven tests in their order"
 ENDS, GOOD = 0.9, 0.95  # of the right answers that any policy reaches: less is broken, if a cause is seen, or worse
 LONG, LONGER = 3000, 3.0  # tokens a right answer, where the default takes 560, and length over that at the start
 NAMES = {recipe.name: key for key, recipe in PUBLISHED.items()}
@@ -32,16 +32,16 @@ class Knobs:
     hack: float = ladder(
         *("Pay for the trick", 0.0, [0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.999, 1.0, 1.001, 1.01, 1.2, 1.5, 2.0])
     )
-    lag: int = ladder("Samples older by", 0, [0, 1, 2, 4, 8, 12, 16], symbol="Δ", unit="steps")
-    mismatch: float = ladder("Error of the sampler's logits", 0.0, [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0])
-    length_reward: float = ladder("Pay for a doubling of length", 0.0, [0.0, 0.001, 0.01, 0.05, 0.1, 0.15, 0.2, 0.3])
-    pass_scale: float = ladder("Success rates, times", 1.0, [0.005, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0])
-    eps_low: float = ladder("Clip below", 0.2, [0.1, 0.2, 0.5, 0.99], symbol="ε_low")
-    eps_high: float = ladder("Clip above", 0.28, [0.1, 0.2, 0.28, 0.5, 1.0, 10.0], symbol="ε_high")
-    beta: float = ladder("Price of a nat of KL", 0.0, [0.0, 0.01, 0.03, 0.1, 0.2, 0.5], symbol="β")
-    division: str = choice("Rewards of a group are divided by", "deviation", list(DIVISIONS))
-    recipe: str = choice("Recipe", "InstructGPT", list(NAMES))
-    against: str = choice("Against", "DAPO", list(NAMES))
+    lag: int = ladder("Lag of the samples", 0, [0, 1, 2, 4, 8, 12, 16], symbol="Δ", unit="steps")
+    mismatch: float = ladder("Error in the sampler’s logits", 0.0, [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0])
+    length_reward: float = ladder("Reward for doubling the length", 0.0, [0.0, 0.001, 0.01, 0.05, 0.1, 0.15, 0.2, 0.3])
+    pass_scale: float = ladder("Multiplier of success rates", 1.0, [0.005, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0])
+    eps_low: float = ladder("Lower clip range", 0.2, [0.1, 0.2, 0.5, 0.99], symbol="ε_low")
+    eps_high: float = ladder("Upper clip range", 0.28, [0.1, 0.2, 0.28, 0.5, 1.0, 10.0], symbol="ε_high")
+    beta: float = ladder("KL coefficient", 0.0, [0.0, 0.01, 0.03, 0.1, 0.2, 0.5], symbol="β")
+    division: str = choice("Divisor of group rewards", "deviation", list(DIVISIONS))
+    recipe: str = choice("Recipe A", "InstructGPT", list(NAMES))
+    against: str = choice("Recipe B", "DAPO", list(NAMES))
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -62,13 +62,13 @@ PRESETS = {
     "Success rates × 0.01": Knobs(pass_scale=0.01),
 }
 GUESS = Guess(
-    "The sampler's logits err by 0.3 at random: its probabilities are not the trainer's. Right answers end at …",
+    "The sampler’s logits have a random error of 0.3. What share of the answers is right at the end?",
     ("about 0.95", "about 0.8", "about 0.5"),
     Knobs(mismatch=0.3),
     0,
     lambda k, r: (
-        f"{r.found['held_out']:.3f}, as without the error. The first test fires all the same: a gap of "
-        f"{r.found['gap_first']:.2f} nats before any update."
+        f"It is {r.found['held_out']:.3f}, as without the error, although the first test fires at a gap of "
+        f"{r.found['gap_first']:.2f} nats."
     ),
 )
 
@@ -112,7 +112,7 @@ def scores(k, r):
     apart = abs(proxy[-1] - right[-1]) > 0.15
     return panel(
         "Reward in the log, and right answers",
-        "mean of a batch; share of right answers, exact",
+        "mean of the batch; exact share of all answers",
         line(STEPS, proxy, "reward", 8, "reference"),
         line(STEPS, right, "right answers", 1),
         threshold(ENDS * best(k), "stuck, if right answers end below", 0.0, outside=best(k) < 0.3),  # no room below
@@ -138,7 +138,7 @@ def tested(r):
         marks.append(dots(times[chosen], rows[chosen], words, series))
     return panel(
         "Seven tests, in their order",
-        "times the threshold; [s2] fires",
+        "value of each over its threshold; [s2] fires",
         *marks,
         line([1, 1], [0.5, 7.9], "threshold", 8, "reference"),
         *(label(LEAST * 1.3, y + 0.06, words) for words, y in zip(SHORT, rows)),
@@ -157,7 +157,7 @@ def distances(r):
     level = r.trace["gap"].max() > 0
     return panel(
         "KL to the start, and the gap",
-        "nats; gap: sampler and trainer",
+        "nats; gap between sampler and trainer",
         line(STEPS, kl, "KL to the start", 1),
         line(STEPS, gap, "gap", 2),
         label(80, 1.25 * float(kl[-1]), "KL to the start", 1, "right"),
@@ -179,7 +179,7 @@ def multiples(r):
     narrow = r.trace["entropy"] / tracelab.entropy(start[0])
     return panel(
         "Length, entropy, equal groups",
-        "times their start; equal groups: share",
+        "relative to the start; equal groups as a share",
         line(STEPS, length, "length", 3),
         line(STEPS, narrow, "entropy", 1),
         line(STEPS, r.trace["zero_variance"], "equal groups", 2),
@@ -210,8 +210,8 @@ def recipes(k):
     pair = [list(NAMES).index(name) + 1 for name in (k.against, k.recipe)]
     changed, both, _ = published.diff(NAMES[k.recipe], NAMES[k.against])
     return panel(
-        "In how many factors recipes differ",
-        f"full tone: in all; ring: {changed} of {both}",
+        "Share of factors in which recipes differ",
+        f"full tone: all; ring: {changed} of {both}",
         heat(numbers, numbers, published.distance_matrix(), "share that differs", 0, 1),
         dots(pair[:1], pair[1:], "the two", 2, "here"),
         x="recipe, numbered from the top",
@@ -229,13 +229,13 @@ def shares(k):
     differ, both = counts.T
     numbers = list(range(1, len(PUBLISHED) + 1))
     return panel(
-        f"{k.recipe} against each",
-        "of 11 factors; hatched: one is silent",
+        f"{k.recipe} against each recipe",
+        "11 factors; hatched: one report is silent",
         bars(numbers, differ.tolist(), "differ", 1),
         bars(numbers, (both - differ).tolist(), "agree", 3, "histogram"),
         bars(numbers, (len(published.FACTORS) - both).tolist(), "not reported", 8, "waste"),
         label(0.6, 11.2, "from below: differ, agree"),
-        x="recipe, numbered as there",
+        x="recipe, same numbers",
         x_range=(0.4, len(PUBLISHED) + 0.6),
         y_range=(0, 12.5),
         tab="Recipes",
@@ -266,10 +266,10 @@ def readouts(k, r):
             state="violated" if blamed not in (None, PADDED) else "",
         ),
         Readout("Reward at the end", float(r.trace["proxy"][-10:].mean()), "", tracelab.scored),
-        Readout("The tests say", WORDS[r.seen.verdict], "", tracelab.classify),
-        Readout("Without held-out score", WORDS[r.unseen.verdict], "", tracelab.classify),
+        Readout("Diagnosis by the seven tests", WORDS[r.seen.verdict], "", tracelab.classify),
+        Readout("Diagnosis without held-out score", WORDS[r.unseen.verdict], "", tracelab.classify),
         Readout(
-            *("A right answer takes", tokens(r) if tokens(r) < 1e5 else "> 99k", "tokens"),
+            *("Tokens per right answer", tokens(r) if tokens(r) < 1e5 else "> 99k", "tokens"),
             tracelab.tokens_per_right_answer,
             state="violated" if blamed == PADDED else "",
         ),
@@ -280,10 +280,10 @@ def tokens(r):
     return tracelab.tokens_per_right_answer(r.trace)
 
 
-HACKED, JUMPED = "the scorer pays for wrong answers", "the first steps go too far"
-NARROWED, STARVED = "it settles before it has searched", "groups have nothing to compare"
-STALE, PADDED = "the samples are too old", "length is paid for"
-APART, MIXED = "the sampler computes other probabilities", "more than one thing at once"
+HACKED, JUMPED = "a scorer that rewards wrong answers", "first steps that go too far"
+NARROWED, STARVED = "settling before the search is done", "groups with nothing to compare"
+STALE, PADDED = "samples that are too old", "a reward for length"
+APART, MIXED = "a sampler with different probabilities", "more than one thing at once"
 UNDONE = {  # the knobs whose defaults undo a cause
     HACKED: ("hack",),
     JUMPED: ("learning_rate", "epochs", "entropy_bonus", "eps_low", "eps_high"),
@@ -345,7 +345,7 @@ def mended(k):
 def seen_at(k, r, cause):
     title = "Reward in the log, and right answers"
     if cause == PADDED:
-        return At(title, None, None, "length is paid for too", "reward")
+        return At(title, None, None, "length earns a reward too", "reward")
     return At(title, None, None, "{y:.2f} right at the end", "right answers")
 
 
@@ -356,16 +356,17 @@ def broken(k, r):
 
 def why(cause, k, r):
     at = r.found
-    ends = f"right answers end at {at['held_out']:.2f}"
+    ends = f"The share of right answers ends at {at['held_out']:.2f}"
     words = {
-        HACKED: f"The reward rises by {at['gain']:.2f}, and {ends}: the scorer pays for what is never right.",
-        JUMPED: f"{at['kl_early']:.1f} nats from the start after three steps, and {ends}: it could not look around.",
-        NARROWED: f"It has settled, with {at['entropy']:.2f} nats left to choose among strategies: {ends}.",
-        STARVED: f"{100 * at['zero_variance']:.0f} % of the groups get one reward for all, no advantage: {ends}.",
-        STALE: f"Samples are {k.lag} steps old, {at['gap_late']:.2f} nats from the trainer: {ends}.",
-        APART: f"Before any update sampler and trainer are {at['gap_first']:.2f} nats apart: {ends}.",
-        MIXED: f"Nothing that its log shows mends it alone: {ends}.",
-        PADDED: f"A right answer takes {tokens(r):,.0f} tokens: those that are longer get a higher reward.",
+        HACKED: f"{ends} while the reward rises by {at['gain']:.2f}, because the scorer rewards a trick.",
+        JUMPED: f"{ends}. After three steps, the policy was {at['kl_early']:.1f} nats from its start, and no longer "
+        "searched.",
+        NARROWED: f"{ends}. The policy settled too early: only {at['entropy']:.2f} nats of entropy are left.",
+        STARVED: f"{ends}, because in {100 * at['zero_variance']:.0f} % of the groups all rewards are equal.",
+        STALE: f"{ends}. The samples are {k.lag} steps old and {at['gap_late']:.2f} nats away from the trainer.",
+        APART: f"{ends}. Sampler and trainer are {at['gap_first']:.2f} nats apart before any update.",
+        MIXED: f"{ends}. No single cause that the log shows explains it.",
+        PADDED: f"A right answer takes {tokens(r):,.0f} tokens, because longer answers get a higher reward.",
     }
     return Said(words[cause], {**damaged(k, r, cause), **at_work(k, r, cause)})
 
@@ -417,7 +418,7 @@ def worse(k, r):
     if r.found["held_out"] >= GOOD * best(k):
         return None
     return Said(
-        f"Right answers end at {r.found['held_out']:.2f}, and the best policy has {best(k):.2f}.",
+        f"The share of right answers ends at {r.found['held_out']:.2f}, but the best policy has {best(k):.2f}.",
         {
             "so many are right at the end": lambda: abs(r.trace["right"][-10:].mean() - r.found["held_out"]) < 1e-9,
             "no more can be": lambda: r.trace["right"].max() <= best(k) + 1e-9,
@@ -428,9 +429,9 @@ def worse(k, r):
 
 def holds(k, r):
     gap = r.found["gap_first"]
-    besides = f", with a gap of {gap:.2f} nats before any update" if gap > 0.02 else ""
+    besides = f", despite a gap of {gap:.2f} nats before any update" if gap > 0.02 else ""
     return Said(
-        f"Right answers go from {r.trace['right'][0]:.2f} to {r.found['held_out']:.2f}{besides}.",
+        f"The share of right answers rises from {r.trace['right'][0]:.2f} to {r.found['held_out']:.2f}{besides}.",
         {
             "they end so": lambda: abs(r.trace["right"][-10:].mean() - r.found["held_out"]) < 1e-9,
             "hardly more can be": lambda: r.trace["right"][-10:].mean() >= GOOD * best(k),
@@ -443,7 +444,7 @@ def watched(k, r):
     if cause(k, r) == PADDED:
         taken, limit = tokens(r) / 1000, LONG / 1000
         predicate = f"mean(length / right) > {LONG}"
-        return Gauge("A right answer takes", taken, limit, "thousand tokens", expression=predicate)
+        return Gauge("Tokens per right answer", taken, limit, "thousand tokens", expression=predicate)
     named, right, least = "Right answers at the end", r.found["held_out"], ENDS * best(k)
     if right < least and cause(k, r) is None:
         return Readout(named, right)  # no cause is seen, so that this is worse and not broken
@@ -451,7 +452,7 @@ def watched(k, r):
 
 
 # ── the first screen ──
-TWO_RUNS = "trick unpaid", "trick paid"
+TWO_RUNS = "trick earns nothing", "trick earns 1.01"
 
 
 def opened(plain, other):
@@ -461,7 +462,7 @@ def opened(plain, other):
     return [
         panel(
             "Right answers",
-            "share, exact, by a scorer that neither run has seen",
+            "exact share, by a held-out scorer",
             *both(TWO_RUNS, STEPS, *right),
             label(80, 0.8, TWO_RUNS[0], 8, "right"),
             label(80, 0.03, f"{TWO_RUNS[1]}: {right[1][9]:.3f} after ten steps", 1, "right"),
@@ -471,7 +472,7 @@ def opened(plain, other):
         ),
         panel(
             "Reward in the log",
-            "mean of a batch",
+            "mean of the batch",
             *both(TWO_RUNS, STEPS, *reward),
             label(80, 0.74, f"{TWO_RUNS[0]}: {ends[0]:.2f}", 8, "right"),
             label(80, 1.03, f"{TWO_RUNS[1]}: {ends[1]:.2f}", 1, "right"),

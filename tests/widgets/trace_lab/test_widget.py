@@ -12,12 +12,12 @@ from widgets.trace_lab.widget import Knobs
 
 last = partial(catalogue.last, trace_lab)
 FAULTS = {
-    "the scorer pays for wrong answers": dict(hack=1.01),
-    "the first steps go too far": dict(learning_rate=60.0),
-    "it settles before it has searched": dict(learning_rate=1.5, epochs=1, entropy_bonus=0.0),
-    "groups have nothing to compare": dict(pass_scale=0.01),
-    "the samples are too old": dict(lag=16),
-    "length is paid for": dict(length_reward=0.15),
+    "a scorer that rewards wrong answers": dict(hack=1.01),
+    "first steps that go too far": dict(learning_rate=60.0),
+    "settling before the search is done": dict(learning_rate=1.5, epochs=1, entropy_bonus=0.0),
+    "groups with nothing to compare": dict(pass_scale=0.01),
+    "samples that are too old": dict(lag=16),
+    "a reward for length": dict(length_reward=0.15),
 }
 
 
@@ -65,14 +65,14 @@ def test_a_fault_that_damages_no_outcome_is_not_broken(knobs):
 
 
 def test_some_harmless_faults_still_fire_a_diagnostic_test():
-    assert readout("The tests say", mismatch=0.3) == "first gap"
-    assert readout("The tests say", lag=4) == "old samples"
+    assert readout("Diagnosis by the seven tests", mismatch=0.3) == "first gap"
+    assert readout("Diagnosis by the seven tests", lag=4) == "old samples"
     assert "a gap of 0.09 nats" in trace_lab.holds(Knobs(mismatch=0.3), last(mismatch=0.3))
 
 
 def test_a_hacked_run_looks_healthy_without_a_held_out_score():
-    assert readout("The tests say", hack=1.01) == "hacked"
-    assert readout("Without held-out score", hack=1.01) == "healthy"
+    assert readout("Diagnosis by the seven tests", hack=1.01) == "hacked"
+    assert readout("Diagnosis without held-out score", hack=1.01) == "healthy"
 
 
 def test_slow_runs_are_worse_and_not_broken():
@@ -106,9 +106,9 @@ def test_the_guess_is_answered_by_its_run():
 
 def test_the_recipes_are_numbered_alike_and_the_ring_is_on_the_two():
     r = last()
-    table = catalogue.panel(trace_lab, "In how many factors recipes differ", r, recipe="R1-Zero", against="DAPO")
+    table = catalogue.panel(trace_lab, "Share of factors in which recipes differ", r, recipe="R1-Zero", against="DAPO")
     ring = table["data"][1]
     assert (ring["x"], ring["y"]) == ([9], [2]) and "3 of 8" in table["note"]
-    columns = catalogue.panel(trace_lab, "R1-Zero against each", r, recipe="R1-Zero")["data"]
+    columns = catalogue.panel(trace_lab, "R1-Zero against each recipe", r, recipe="R1-Zero")["data"]
     differ, agree, silent = (bar["y"][8] for bar in columns)
     assert (differ, agree, silent) == (3, 5, 3)
