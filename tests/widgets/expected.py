@@ -109,9 +109,9 @@ BREAKS = {
         "No reward": "an algorithm that gets no score",
     },
     "paths": {
-        "All logits, through the controller": "experience outgrew its link",
-        "70B, 512 short answers, one sender": "the step waits for new weights",
-        "30B-A3B, 2,048 tokens at a time": "gathering outlasts the arithmetic",
+        "All logits, through the controller": "more experience than its link carries",
+        "70B, 512 short answers, one sender": "new weights that arrive too slowly",
+        "30B-A3B, 2,048 tokens at a time": "gathering that outlasts the arithmetic",
     },
     "pipeline": {
         "RL from nothing": "a start that is never correct",

@@ -42,21 +42,21 @@ CHANGE = Change(
                 + ring(grad_bytes * model.params(), gpus)
             ),
             (
-                "The weights are gathered as often as before. Only the gradients no longer go with every micro-step.",
-                "2 · 2 is multiplied by micro_steps, grad_bytes is not.",
+                "The weights are gathered as often as before. Only the gradients no longer go with each micro-step.",
+                "2 · 2 is multiplied by micro_steps, but grad_bytes is not.",
             ),
             (SENT, "    return (2 * 2 * micro_steps + grad_bytes) * model.params() * (gpus - 1) / gpus"),
         ),
         Exercise(
-            "Make ZeRO stage 1 of it: weights and gradients stay whole on every GPU. Once an update the sums of the "
-            "gradients are scattered, and the new weights gathered.",
+            "Turn it into ZeRO stage 1: weights and gradients stay whole on every GPU. Once per update, the sums of "
+            "the gradients are scattered and the new weights are gathered.",
             CALLS,
             lambda model, gpus, micro_steps, grad_bytes=4: (
                 ring(2 * model.params(), gpus) + ring(grad_bytes * model.params(), gpus)
             ),
             (
-                "Nothing goes with a micro-step any more: micro_steps falls out.",
-                "Once 2 bytes a weight, once g: (2 + grad_bytes) in place of (2 * 2 + grad_bytes).",
+                "Nothing is sent in a micro-step, so micro_steps drops out.",
+                "2 bytes per weight and g are sent once each: (2 + grad_bytes) instead of (2 * 2 + grad_bytes).",
             ),
             (SENT, "    return (2 + grad_bytes) * model.params() * (gpus - 1) / gpus"),
         ),
@@ -73,7 +73,7 @@ def but_for(k, reference, *names):
 
 CHALLENGES = (
     Challenge(
-        "On the GPUs, engines, widths and batch of the default, with all logits of a token: 104 updates in 24 hours.",
+        "Send all logits, and keep the default’s GPUs, engines, precision and batch. Reach 104 updates in 24 hours.",
         lambda k, r: bool(
             k.payload == paths.FULL
             and but_for(
@@ -85,7 +85,7 @@ CHALLENGES = (
         Knobs(payload=paths.FULL, way=paths.ASYNC),
     ),
     Challenge(
-        "70B, 512 short answers, one sender (a preset): by the split and the engines alone, 1,350 updates in 24 hours.",
+        "Take 70B, 512 short answers, one sender (a preset). Change only split and engines: 1,350 updates in 24 hours.",
         lambda k, r: bool(
             but_for(k, ONE_SENDER, "generating", "tensor_parallel", "weights")
             and not r.misfits

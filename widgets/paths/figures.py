@@ -66,7 +66,7 @@ def opening(name, second):
     return [
         scene.scene(
             "Where a step spends its time",
-            "[work] the first step, [other] the next ones; hatched: GPUs that are paid for and wait",
+            "[work] the first step, [other] the next steps; hatched: GPUs that wait",
             steps.travelling("s", setting, report, UNTIL, **shown),
         )
     ]
@@ -151,7 +151,7 @@ def four(samples):
 def stays(samples):
     sizes = moved(samples)
     return (
-        f"{512 * samples:,} completions: {written(sizes[WEIGHTS])} of weights and "
+        f"With {512 * samples:,} completions, a step moves {written(sizes[WEIGHTS])} of weights and "
         f"{written(sizes[EXPERIENCE])} of experience."
     )
 
@@ -185,7 +185,7 @@ def token(payload):
     marks.append(scene.ring("r", (LEFT, 0.3 + ROW * (MOST - 1)), words, beyond > 1, (BYTE * LONG, 0.85), role="look"))
     return [
         scene.scene(
-            "What is sent of one token",
+            "What is sent for one token",
             "bytes; a bar that reaches the line is cut off there",
             scene.view("t", LEFT + BYTE * LONG + 3.6, ROW * MOST + 1.7, carried(payload), *marks),
         )
@@ -195,7 +195,7 @@ def token(payload):
 def carried(payload):
     model = SHOWN[payload]
     step = paths.experience_bytes(model, JOB.completions, JOB.prompt, LENGTH, payload)
-    return f"{model.name}: {paths.token_bytes(model, payload):,} bytes a token, {written(step)} a step."
+    return f"{model.name}: {paths.token_bytes(model, payload):,} bytes per token, {written(step)} per step."
 
 
 # ── how weights are sent ──
@@ -232,7 +232,7 @@ def sync(schedule, second):
     return [
         scene.scene(
             "New weights for sixteen engines",
-            f"{written(paths.weights_bytes(MODEL, 1))} for each; a row: an engine; [work] they arrive, hatched: waits",
+            f"{written(paths.weights_bytes(MODEL, 1))} for each engine, a row; [work] they arrive, hatched: it waits",
             lanes.board(
                 "s", waited(schedule, second), SENT_UNTIL, [("", "")] * ENGINES_OF_THE_JOB, *marks,
                 **slots.pitch(ENGINES_OF_THE_JOB), top=14, ticks=(0, 5, 10, 15, 20), unit=" s", now=second,
@@ -250,7 +250,7 @@ COUNTED |= {8: "eight have", 9: "nine have", 16: "all sixteen have"}
 def waited(schedule, second):
     ready = sum(arrives(schedule, engine)[1] <= second for engine in range(ENGINES_OF_THE_JOB))
     have = COUNTED.get(ready, f"{ready} have")
-    return f"After {second} s {have} the new weights; it takes {took(schedule):.3g} s in all."
+    return f"After {second} s, {have} the new weights. All sixteen need {took(schedule):.3g} s."
 
 
 # ── what a trainer gathers ──
@@ -268,14 +268,14 @@ def gather(micro_batch):
     gathered, computed = zip(*map(update, MICRO))
     return [
         panel(
-            "One update of 64 GPUs",
+            "Time for one update of 64 GPUs",
             "seconds, log scales; the longer of the two counts",
             line(MICRO, gathered, "gathering", 1),
             line(MICRO, computed, "arithmetic", 2),
             dots([micro_batch] * 2, update(micro_batch), "here", role="here"),
             label(4700, gathered[2], "gathering and scattering", 1),
             label(MICRO[-1], computed[0], "arithmetic", 2, "right"),
-            x="tokens a GPU trains on at a time",
+            x="tokens per micro-batch",
             x_range=(1000, 140000),
             y_range=(3, 3000),
             log="xy",
@@ -287,24 +287,29 @@ def gather(micro_batch):
 def longer(micro_batch):
     gathered, computed = update(micro_batch)
     steps = replace(SETTING, micro_batch=micro_batch).micro_steps
-    return f"{steps:,} times {micro_batch:,} tokens: {gathered:,.0f} s of gathering, {computed:,.0f} s of arithmetic."
+    return (
+        f"{steps:,} micro-batches of {micro_batch:,} tokens take {gathered:,.0f} s of gathering and {computed:,.0f} s "
+        "of arithmetic."
+    )
 
 
 FIGURES = {
     "opening": OPENING,
     "four": Figure(
-        four, paths.path_bytes, Handle("Completions of each prompt", SAMPLES, SAMPLES.index(16), symbol="K"), stays
+        four, paths.path_bytes, Handle("Completions per prompt", SAMPLES, SAMPLES.index(16), symbol="K"), stays
     ),
     "token": Figure(
         token,
         paths.token_fields,
-        Handle("A token carries", (PLAIN, ROUTED, TOP, FULL), 3, ("no extras", "+ routing", "+ 20 logits", "+ all")),
+        Handle(
+            "What a token carries", (PLAIN, ROUTED, TOP, FULL), 3, ("no extras", "+ routing", "+ 20 logits", "+ all")
+        ),
         carried,
     ),
     "sync": Figure(
         sync,
         paths.sync_seconds,
-        Handle("Sent by", paths.SCHEDULES, paths.SCHEDULES.index(FUNNEL), paths.SCHEDULES),
+        Handle("Way of sending", paths.SCHEDULES, paths.SCHEDULES.index(FUNNEL), paths.SCHEDULES),
         waited,
         Time(
             "Time",
@@ -319,7 +324,7 @@ FIGURES = {
     "gather": Figure(
         gather,
         paths.sharded_bytes,
-        Handle("Tokens at a time", MICRO, MICRO.index(32768), tuple(f"{n:,}" for n in MICRO)),
+        Handle("Tokens per micro-batch", MICRO, MICRO.index(32768), tuple(f"{n:,}" for n in MICRO)),
         longer,
     ),
 }

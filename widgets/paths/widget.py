@@ -32,30 +32,28 @@ ONCE, AGAIN = "once, it keeps them", "anew at each turn"
 
 @dataclass(frozen=True)
 class Own:
-    payload: str = choice("A token carries", paths.PLAIN, list(paths.PAYLOADS))
-    route: str = choice("Experience travels", paths.STRAIGHT, list(paths.ROUTES))
-    schedule: str = choice("New weights travel", paths.DIRECT, list(paths.SCHEDULES))
-    micro_batch: int = ladder(
-        "Tokens a GPU trains on at a time", paths.MICRO_BATCH, [2**n for n in range(10, 18)], unit="tokens"
-    )
+    payload: str = choice("What a token carries", paths.PLAIN, list(paths.PAYLOADS))
+    route: str = choice("Route of experience", paths.STRAIGHT, list(paths.ROUTES))
+    schedule: str = choice("Way of sending weights", paths.DIRECT, list(paths.SCHEDULES))
+    micro_batch: int = ladder("Tokens per micro-batch", paths.MICRO_BATCH, [2**n for n in range(10, 18)], unit="tokens")
     way: str = choice("Who works when", SPLIT, list(paths.WAYS))
-    turns: int = ladder("Turns of a completion", 1, [1, 2, 3, 5, 10, 20, 50, 100, 200])
-    texts: str = choice("Texts go to the environment", ONCE, [ONCE, AGAIN])
+    turns: int = ladder("Turns per completion", 1, [1, 2, 3, 5, 10, 20, 50, 100, 200])
+    texts: str = choice("Texts sent to environment", ONCE, [ONCE, AGAIN])
     gpus: int = ladder("GPUs", 128, [2**n for n in range(1, 14)])
-    generating: int = ladder("GPUs that generate, of a split", 64, [2**n for n in range(13)])
+    generating: int = ladder("GPUs that generate (split only)", 64, [2**n for n in range(13)])
     tensor_parallel: int = ladder("GPUs that share an engine", 4, [1, 2, 4, 8, 16, 32, 64], symbol="TP")
-    weights: str = choice("Weights of the engine", "bf16", list(WIDTHS))
-    prompts: int = ladder("Prompts of a step", 512, [2**n for n in range(11)])
-    samples: int = ladder("Completions of each", 16, [1, 2, 4, 8, 16, 32], symbol="K")
-    prompt: int = ladder("Tokens of a prompt", 1024, [128, *LENGTHS])
+    weights: str = choice("Precision of engine’s weights", "bf16", list(WIDTHS))
+    prompts: int = ladder("Prompts per step", 512, [2**n for n in range(11)])
+    samples: int = ladder("Completions per prompt", 16, [1, 2, 4, 8, 16, 32], symbol="K")
+    prompt: int = ladder("Prompt length", 1024, [128, *LENGTHS], unit="tokens")
     p50: int = ladder("Median completion", 8192, LENGTHS, unit="tokens")
     p90: int = ladder("Ninetieth percentile", 8192, LENGTHS, unit="tokens")
     p99: int = ladder("Ninety-ninth percentile", 8192, LENGTHS, unit="tokens")
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     model: str = choice("Model", "qwen2.5-32b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
-    controller: float = ladder("The controller passes on (assumed)", 10.0, RATES, unit="GB/s")
-    front: float = ladder("Network to the environment (assumed)", 10.0, RATES, unit="GB/s")
+    controller: float = ladder("Controller bandwidth (assumed)", 10.0, RATES, unit="GB/s")
+    front: float = ladder("Environment network bandwidth (assumed)", 10.0, RATES, unit="GB/s")
 
 
 @dataclass(frozen=True)
@@ -72,8 +70,8 @@ SHORT = dict(model="llama3.1-70b", prompts=32, **of_length(2048))
 KNOB_GROUPS = {
     "What travels": ("schedule", "micro_batch", "turns", "texts"),
     "Machine": ("way", "gpus", "generating", "tensor_parallel", "weights", "model", "accelerator"),
-    "The batch": ("prompts", "samples", "prompt", "p50", "p90", "p99", "longest"),
-    "Assumed": ("controller", "front", "bandwidth", "flops", "overhead", "mfu"),
+    "Batch": ("prompts", "samples", "prompt", "p50", "p90", "p99", "longest"),
+    "Assumptions": ("controller", "front", "bandwidth", "flops", "overhead", "mfu"),
 }
 PRESETS = {
     "32B, two pools of 64 H100": Knobs(),
@@ -81,18 +79,18 @@ PRESETS = {
     "All logits, through the controller": Knobs(payload=paths.FULL, route=paths.CONTROLLER),
     "70B, 512 short answers, one sender": Knobs(schedule=paths.FUNNEL, **SHORT),
     "30B-A3B, 2,048 tokens at a time": Knobs(model="qwen3-30b-a3b", micro_batch=2048, **of_length(1024)),
-    "50 turns, told again each time": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
+    "50 turns, all text sent again": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
 }
 GUESS = Guess(
-    "All logits of a step, 20.4 TB, go over 64 cards. How much of the step is that?",
-    ("under one per cent", "about ten", "more than half"),
+    "All logits of a step are 20.4 TB and go over 64 network cards. What share of the step does that take?",
+    ("less than one per cent", "about ten per cent", "more than half"),
     Knobs(payload=paths.FULL),
     0,
     lambda k, r: (
-        f"{r.report.paths[EXPERIENCE].seconds:.1f} s of {r.report.seconds:,.0f}: {r.setting.train_gpus} cards carry "
-        f"{r.setting.train_gpus * paths.nic(r.setting) / 1e9:,.0f} GB/s together."
+        f"It takes {r.report.paths[EXPERIENCE].seconds:.1f} of {r.report.seconds:,.0f} s, because "
+        f"{r.setting.train_gpus} cards together carry {r.setting.train_gpus * paths.nic(r.setting) / 1e9:,.0f} GB/s."
     ),
-    "The longest wait for a path",
+    "Longest wait for one path",
 )
 
 
@@ -105,7 +103,7 @@ class Result:
 
 
 def idle(k):
-    once = dict(texts="there is one turn") if k.turns == 1 else {}
+    once = dict(texts="there is only one turn") if k.turns == 1 else {}
     return once | (dict(controller="nothing goes through it") if k.route == paths.STRAIGHT else {})
 
 
@@ -169,7 +167,7 @@ def misfits(k):
         return out_of_order
     split = k.way != COLOCATED
     if split and k.generating >= k.gpus:
-        what = f"{k.generating:,} GPUs generate and {k.gpus:,} are there: none is left to train"
+        what = f"{k.generating:,} GPUs generate, and there are {k.gpus:,}, so none is left to train"
         return [Misfit(what, k.generating + 1, k.gpus, "More GPUs.")]
     generating, training = (k.generating, k.gpus - k.generating) if split else (k.gpus, k.gpus)
     longest = longest_sequence(k)
@@ -199,7 +197,7 @@ def figure(k, r):
     return [lanes_of(k, r), waits(r), bytes_and_seconds(r)]
 
 
-STEP, STEP_TAB, BYTES_TAB = "A step", "The step", "Bytes and seconds"
+STEP, STEP_TAB, BYTES_TAB = "Work and transfers of one step", "The step", "Bytes and seconds"
 
 
 def lanes_of(k, r):
@@ -208,7 +206,7 @@ def lanes_of(k, r):
     spans = paths.laid(r.setting, r.report)
     return scene.scene(
         STEP,
-        "[work] this step, [other] next; hatched: GPUs wait",
+        "[work] this step, [other] the next; hatched: GPUs wait",
         steps.travelling(
             "s",
             r.setting,
@@ -243,7 +241,7 @@ def bytes_and_seconds(r):
         marks.append(free(boxes, along, words, 8, ["left"]))
     return panel(
         "Bytes and seconds",
-        "of a step, log; [s8] within the work",
+        "per step, log scales; [s8] hidden by work",
         *marks,
         x="bytes",
         log="xy",
@@ -286,7 +284,7 @@ def waits(r):
     names = list(SHORT_NAMES.values())
     return panel(
         "What the step waits for",
-        "% of it; the rest is work",
+        "% of the step; the rest is work",
         *[bars([SHORT_NAMES[name]], [value], name, SERIES[name]) for name, value in share.items()],
         *[label(SHORT_NAMES[name], value, per_cent(value), 0, "center") for name, value in share.items()],
         threshold(100 * LIMIT, "breaks above", 100),
@@ -302,10 +300,10 @@ def per_cent(value):
 
 READOUTS = {
     "Updates in 24 hours": ("", paths.report),
-    "Experience, of one token": ("bytes", paths.token_bytes),
-    "Weights take": ("s", paths.weights_seconds),
-    "The longest wait for a path": ("%", paths.Report.share),
-    "Messages to the environment": ("a second", paths.environment_messages),
+    "Experience per token": ("bytes", paths.token_bytes),
+    "Time to send the weights": ("s", paths.weights_seconds),
+    "Longest wait for one path": ("%", paths.Report.share),
+    "Messages to the environment": ("per second", paths.environment_messages),
 }
 
 
@@ -338,10 +336,10 @@ def written(number):
 # ── what breaks ──
 
 CAUSES = {
-    EXPERIENCE: "experience outgrew its link",
-    WEIGHTS: "the step waits for new weights",
-    TRAINER: "gathering outlasts the arithmetic",
-    ENVIRONMENT: "texts outgrew their network",
+    EXPERIENCE: "more experience than its link carries",
+    WEIGHTS: "new weights that arrive too slowly",
+    TRAINER: "gathering that outlasts the arithmetic",
+    ENVIRONMENT: "more text than its network carries",
 }
 TURNS = {
     EXPERIENCE: ("route", "payload", "controller"),
@@ -355,7 +353,7 @@ def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
     share = 100 * r.report.share(r.report.largest)
-    return Gauge("The longest wait for a path", share, 100 * LIMIT, "%", expression="path.exposed / step > 0.25")
+    return Gauge("Longest wait for one path", share, 100 * LIMIT, "%", expression="path.exposed / step > 0.25")
 
 
 def seen_at(k, r, cause):
@@ -375,14 +373,15 @@ def broken(k, r):
 
 def why(k, r, name):
     path, report = r.report.paths[name], r.report
-    cost = f"of {report.seconds:,.0f} s"
+    cost = f"of a step of {report.seconds:,.0f} s"
     claims = {"without it, a quarter of the step is gone": lambda: without(k, r, name) < (1 - LIMIT) * report.seconds}
     model, job = machine_knobs.model(k), setting(k).job
     tokens = job.completions * job.law.mean
     if name == EXPERIENCE:
         each = paths.token_bytes(model, k.payload)
         return Said(
-            f"{each:,} bytes a token make {written(path.bytes)}: by {path.link} {path.seconds:,.0f} s {cost}.",
+            f"Experience takes {path.seconds:,.0f} s {cost}, because {each:,} bytes per token make "
+            f"{written(path.bytes)} via {path.link}.",
             claims
             | {
                 "so many bytes": lambda: abs((each * tokens + 4 * k.prompt * job.completions) / path.bytes - 1) < 1e-6,
@@ -392,16 +391,19 @@ def why(k, r, name):
     if name == WEIGHTS:
         copies = setting(k).replicas * WIDTHS[k.weights] * model.params()
         return Said(
-            f"The engines wait {path.exposed:,.0f} s {cost} for {written(path.bytes)} of new weights.",
+            f"The engines wait {path.exposed:,.0f} s {cost}, because {written(path.bytes)} of new weights arrive too "
+            "slowly.",
             claims | {"so many bytes": lambda: abs(copies / path.bytes - 1) < 1e-6},
         )
     if name == TRAINER:
         return Said(
-            f"The update gathers weights for {path.seconds:,.0f} s and computes for {report.roles.train:,.0f} s.",
+            f"The update gathers weights for {path.seconds:,.0f} s, but computes for only "
+            f"{report.roles.train:,.0f} s, so the arithmetic cannot hide it.",
             claims | {"it gathers longer than it computes": lambda: path.seconds > report.roles.train},
         )
     return Said(
-        f"{written(path.bytes)} of text go to the environment and back: {path.exposed:,.0f} s {cost}.",
+        f"The step waits {path.exposed:,.0f} s {cost} for the environment, because {written(path.bytes)} of text "
+        "travel.",
         claims
         | {"no less than each text once": lambda: path.bytes >= 4 * (tokens + k.prompt * job.completions) * 0.999},
     )
@@ -452,8 +454,8 @@ def worse(k, r):
     report, name = r.report, r.report.largest
     most = report.paths[name].exposed > 0.5 * report.waiting * report.seconds
     return Said(
-        f"{100 * report.waiting:.0f} % of the step is waiting for what travels, {'most of it' if most else 'first'} "
-        f"{WAITED[name]}: {report.updates_a_day:,.1f} updates a day.",
+        f"{100 * report.waiting:.0f} % of the step is spent waiting for transfers, {'mostly' if most else 'above all'} "
+        f"for {WAITED[name]}. That leaves {report.updates_a_day:,.1f} updates per day.",
         adding_up(k, r)
         | {"no other path costs more": lambda: without(k, r, name) <= min(without(k, r, n) for n in report.paths)},
     )
@@ -474,17 +476,18 @@ WAITED = {
     EXPERIENCE: "experience",
     ENVIRONMENT: "texts",
     TRAINER: "gathering in the update",
-    ENGINES: "the engines",
+    ENGINES: "the exchange inside engines",
 }
 
 
 def holds(k, r):
     report = r.report
     return Said(
-        f"A step takes {report.seconds:,.0f} s, {per_cent(100 * report.waiting)} % of it waiting for what travels.",
+        f"A step takes {report.seconds:,.0f} s, of which {per_cent(100 * report.waiting)} % is spent waiting for "
+        "transfers.",
         adding_up(k, r) | {"little is waited": lambda: report.waiting <= NOTED},
     )
 
 
-DARE = "Can you make a quarter of the step waiting?"
+DARE = "Can you make the step wait for a quarter of its time?"
 OPENING = Played(Knobs(payload=paths.FULL), Knobs(payload=paths.FULL, route=paths.CONTROLLER), "opening")

@@ -130,4 +130,6 @@ def test_the_guess_is_of_the_openings_sound_setting_and_says_what_it_takes():
     r = next(widget.run(k))
     assert r.report.share(paths.EXPERIENCE) < 0.01 and widget.GUESS.right == 0
     assert f"{r.report.paths[paths.EXPERIENCE].bytes / 1e12:.1f} TB" in widget.GUESS.question
-    assert widget.GUESS.told(k, r) == "6.4 s of 1,677: 64 cards carry 3,200 GB/s together."  # 64 of 50 GB/s
+    assert widget.GUESS.told(k, r) == (
+        "It takes 6.4 of 1,677 s, because 64 cards together carry 3,200 GB/s."  # 64 of 50 GB/s
+    )
