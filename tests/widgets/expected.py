@@ -209,7 +209,7 @@ BREAKS = {
     },
     "weight_sync": {
         "Lag 8, no correction": "old samples, used as new",
-        "Never delivered": "old samples, mostly clipped",
+        "Never delivered": "old samples that get clipped",
     },
     "what_rl_adds": {
         "Every reward + 10, no baseline": "chance, without a baseline",

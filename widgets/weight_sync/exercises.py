@@ -15,20 +15,20 @@ CHANGE = Change(
     "how long a delivery takes",
     (
         Exercise(
-            "Send only what has changed: 2 % of the weights, each with an index of 4 bytes beside its own bytes.",
+            "Send only the weights that have changed: 2 % of them, each with an index of 4 bytes beside its own bytes.",
             (ONE, SIZES),
             lambda n, width, link: (0.02 * n * width + 0.02 * n * 4) / link / 1e9,
             ("Fewer weights travel, and each of them is wider.", "0.02 * parameters, times bytes_per_parameter + 4."),
             (PLAIN, "    return 0.02 * parameters * (bytes_per_parameter + 4) / (gigabytes_per_second * 1e9)"),
         ),
         Exercise(
-            "Send it on from engine to engine: the same bytes cross the link 4 times, one after the other, and each "
-            "crossing waits 0.1 s before it starts.",
+            "Pass the weights on from engine to engine. The same bytes cross the link 4 times, one crossing after the "
+            "other, and each crossing waits 0.1 s before it starts.",
             (ONE, SIZES),
             lambda n, width, link: sum(0.1 + n * width / link / 1e9 for _ in range(4)),
             (
-                "One crossing is the time of now and a tenth of a second, and there are four.",
-                "4 * (0.1 + …), with what was returned until now in place of the dots.",
+                "One crossing takes the present time plus a tenth of a second, and there are four.",
+                "4 * (0.1 + …), with the present return value in place of the dots.",
             ),
             (PLAIN, "    return 4 * (0.1 + parameters * bytes_per_parameter / (gigabytes_per_second * 1e9))"),
         ),
@@ -42,7 +42,7 @@ CHALLENGES = (
         Knobs(lag=16, learning_rate=0.01),
     ),
     Challenge(
-        f"Deliver every {NEVER} updates, which is never within the run, and end at a pass rate of 0.85 or more.",
+        f"Deliver after every {NEVER} updates, so never within the run, and end at a pass rate of 0.85 or more.",
         lambda k, r: bool(k.every == NEVER and r.pass_rate[-1] >= 0.85),
         Knobs(every=NEVER, correction="ratio"),
     ),

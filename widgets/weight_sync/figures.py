@@ -12,7 +12,7 @@ from widgets.frame.drawing.marks import band, bars, by_update, dots, label, line
 from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── three tokens ──
-TOKENS = ("first", "second", "third<br>worth 1")
+TOKENS = ("first", "second", "third<br>reward 1")
 MOVED = tuple(np.arange(0, 2.01, 0.25).tolist())
 
 
@@ -21,15 +21,15 @@ def tokens(moved):
     return [
         panel(
             "Probability now",
-            "of three tokens; dots: when drawn",
+            "of three tokens; dots: when sampled",
             bars(TOKENS, read.policy, "now", 1, text=[f"{p:.2f}" for p in read.policy]),
-            dots(TOKENS, off_policy_tokens.OLD, "when drawn", 8),
+            dots(TOKENS, off_policy_tokens.OLD, "when sampled", 8),
             y_range=(0, 1),
         ),
         panel(
-            "Weight of the token",
-            "its ratio, now over when drawn",
-            line([-0.5, 2.5], [1, 1], "unweighed", 8, "reference"),
+            "Weight of each token",
+            "its ratio: probability now over when sampled",
+            line([-0.5, 2.5], [1, 1], "unweighted", 8, "reference"),
             bars(TOKENS, read.ratio, "ratio", 1, text=[f"×{ratio:.2f}" for ratio in read.ratio]),
             y_range=(0, 4.4),
         ),
@@ -39,8 +39,8 @@ def tokens(moved):
 def tokens_told(moved):
     read = off_policy_tokens.read(moved)
     return (
-        f"The policy now earns {read.earns:.2f}; the plain mean says {read.plain:.2f}, the weighted one "
-        f"{read.weighted:.2f}, and {100 * read.effective:.0f} % of the batch are left."
+        f"The expected reward is now {read.earns:.2f}. The plain mean says {read.plain:.2f}, and the weighted mean "
+        f"{read.weighted:.2f}. Of the batch, {100 * read.effective:.0f} % is left."
     )
 
 
@@ -62,8 +62,8 @@ def delivery(size):
     ]
     return [
         panel(
-            "Least time of one delivery",
-            "seconds, 16 bits a weight; both axes logarithmic",
+            "Minimum time of one delivery",
+            "seconds, 16 bits per weight; both axes logarithmic",
             *curves,
             *chosen,
             label(0.45, 1.5, "5 GB/s", 1),
@@ -79,8 +79,8 @@ def delivery(size):
 def delivery_told(size):
     seconds = [transfer_seconds(size * 1e9, BYTES, link) for link in (50.0, 5.0)]
     return (
-        f"{size:,g} billion weights are {BYTES * size:,g} GB: at least {seconds[0]:.2g} s over 50 GB/s, "
-        f"{seconds[1]:,.3g} s over 5."
+        f"{size:,g} billion weights are {BYTES * size:,g} GB, which take at least {seconds[0]:.2g} s over 50 GB/s "
+        f"and {seconds[1]:,.3g} s over 5 GB/s."
     )
 
 
@@ -91,8 +91,8 @@ EVERY = tuple(range(1, 9))
 
 def stairs(n):
     return [
-        versions("Always so many updates late", stale_policy.versions(UPDATES, lag=n)),
-        versions("Delivered every so many updates", stale_policy.versions(UPDATES, every=n)),
+        versions("Always this many updates late", stale_policy.versions(UPDATES, lag=n)),
+        versions("Delivered after this many updates", stale_policy.versions(UPDATES, every=n)),
     ]
 
 
@@ -115,7 +115,7 @@ def stairs_told(n):
     late = behind(stale_policy.versions(UPDATES, lag=n))[-1]
     rare = behind(stale_policy.versions(2 * n, every=n))
     return (
-        f"The lag is {late:g} at the left; at the right it goes up to {rare.max():g} and is {rare.mean():g} on average."
+        f"On the left the lag is {late:g}. On the right it is at most {rare.max():g}, and {rare.mean():g} on average."
     )
 
 
@@ -148,17 +148,17 @@ def first(lag):
     weighed, plain = early(WEIGHED, lag), early(PLAIN, lag)
     return [
         panel(
-            "Right completions",
-            f"probability, exact, after the update; {SEEDS} seeds",
+            "Correct completions",
+            f"exact probability after the update; {SEEDS} seeds",
             *(
                 line(*right(run), "seed", series, "seed")
                 for series, runs in ((1, plain), (2, weighed))
                 for run in runs[1:]
             ),
-            line(*right(plain[0]), "not weighed", 1),
-            line(*right(weighed[0]), "weighed", 2),
-            label(FIRST, 0.84, "weighed by the ratio", 2, "right"),
-            label(FIRST, 0.04, "not weighed", 1, "right"),
+            line(*right(plain[0]), "not weighted", 1),
+            line(*right(weighed[0]), "weighted", 2),
+            label(FIRST, 0.84, "weighted by the ratio", 2, "right"),
+            label(FIRST, 0.04, "not weighted", 1, "right"),
             **edge,
             y_range=(0, 0.9),
         ),
@@ -170,8 +170,8 @@ def first(lag):
                 for series, runs in ((1, plain), (2, weighed))
                 for run in runs[1:]
             ),
-            line(x, share(plain[0]), "not weighed", 1),
-            line(x, share(weighed[0]), "weighed", 2),
+            line(x, share(plain[0]), "not weighted", 1),
+            line(x, share(weighed[0]), "weighted", 2),
             **edge,
             y_range=(0, 1.05),
         ),
@@ -186,8 +186,8 @@ def first_told(lag):
     weighed, plain = (early(correction, lag)[0] for correction in (WEIGHED, PLAIN))
     fifth, ninth = ([f(run) for run in (weighed, plain)] for f in (lambda run: share(run)[4], after_nine))
     return (
-        f"Lag {lag}: effective shares of {fifth[0]:.2f} weighed and {fifth[1]:.2f} not, in update 5; "
-        f"{ninth[0]:.2f} and {ninth[1]:.2f} right after update 9."
+        f"With a lag of {lag}, the effective share in update 5 is {fifth[0]:.2f} if weighted and {fifth[1]:.2f} if "
+        f"not. After update 9, {ninth[0]:.2f} and {ninth[1]:.2f} are correct."
     )
 
 
@@ -200,7 +200,7 @@ FIGURES = {
     "tokens": Figure(
         tokens,
         off_policy_tokens.read,
-        Handle("The policy has moved", MOVED, start=4, words=tuple(f"{100 * moved:.0f} %" for moved in MOVED)),
+        Handle("Movement of the policy", MOVED, start=4, words=tuple(f"{100 * moved:.0f} %" for moved in MOVED)),
         tokens_told,
     ),
     "delivery": Figure(
@@ -210,7 +210,10 @@ FIGURES = {
         delivery_told,
     ),
     "stairs": Figure(
-        stairs, stale_policy.versions, Handle("Updates", EVERY, start=7, words=tuple(map(str, EVERY))), stairs_told
+        stairs,
+        stale_policy.versions,
+        Handle("Number of updates", EVERY, start=7, words=tuple(map(str, EVERY))),
+        stairs_told,
     ),
     "first": Figure(
         first, stale_policy.updates, Handle("Lag, in updates", LAGS, start=4, words=tuple(map(str, LAGS))), first_told

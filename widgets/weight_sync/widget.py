@@ -24,7 +24,7 @@ from widgets.frame.drawing.marks import band, bars, both, dots, label, line, pan
 from widgets.frame.drawing.small_figures import Opening
 from widgets.frame.drawing.written import figures
 
-TITLE = "One run on fresh completions, and one on those of older weights"
+TITLE = "A run on old completions, beside a run on fresh ones"
 UPDATES = 120
 COST = f"{UPDATES * 128:,} completions in each of two runs"
 EVERY = 10  # updates between two pictures
@@ -40,15 +40,15 @@ BILLION = 1e9
 @dataclass(frozen=True)
 class Knobs:
     lag: int = ladder("Lag, in updates", 0, [0, 1, 2, 4, 8, 16, 32])
-    correction: str = choice("Correction", "ratio and clip", list(importance.CORRECTIONS))
-    every: int = ladder("Deliver every n updates", 1, [1, 2, 4, 8, 16, 32, NEVER])
+    correction: str = choice("Correction of the loss", "ratio and clip", list(importance.CORRECTIONS))
+    every: int = ladder("Updates between deliveries", 1, [1, 2, 4, 8, 16, 32, NEVER])
     learning_rate: float = ladder("Learning rate", 0.02, [0.003, 0.01, 0.02, 0.03, 0.05])
-    form: str = choice("Weights of the rollout", "fp32", list(precision.MANTISSA_BITS))
+    form: str = choice("Number format in the engine", "fp32", list(precision.MANTISSA_BITS))
     size: float = ladder(
-        "Size of a model", 8.0, [0.5, 1.5, 8.0, 32.0, 70.0, 235.0, 671.0, 1000.0], unit="billion parameters"
+        "Size of the delivered model", 8.0, [0.5, 1.5, 8.0, 32.0, 70.0, 235.0, 671.0, 1000.0], unit="billion parameters"
     )
-    width: int = ladder("Bytes a parameter", 2, [1, 2])
-    link: float = ladder("Bandwidth", 50.0, [1.0, 5.0, 12.5, 25.0, 50.0, 100.0, 400.0, 900.0], unit="GB/s")
+    width: int = ladder("Bytes per parameter", 2, [1, 2])
+    link: float = ladder("Bandwidth of the link", 50.0, [1.0, 5.0, 12.5, 25.0, 50.0, 100.0, 400.0, 900.0], unit="GB/s")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -115,8 +115,8 @@ def figure(k, r):
     counts = r.drifts[-1].frame.log_ratio_counts
     return [
         panel(
-            "Right completions",
-            "probability, exact, 100 prompts, one seed",
+            "Correct completions",
+            "exact probability, 100 prompts, one seed",
             line(r.at, r.pass_rate, "this run"),
             line(r.at, r.fresh, "fresh weights", 8, "reference"),
             threshold(max(r.fresh[-1] - LOST, 0), f"breaks {LOST:g} below fresh", 0, outside=True),
@@ -139,7 +139,7 @@ def figure(k, r):
         ),
         panel(
             "Versions",
-            "optimizer steps made, before each update",
+            "optimizer steps made before each update",
             band([0, *x], [0, *rollout], [0, *trainer], 2),
             line(x, trainer, "trainer", 1, "step"),
             line(x, rollout, "rollout", 2, "step"),
@@ -170,7 +170,7 @@ def figure(k, r):
         transfer(k),
         panel(
             "Log-probs under rounded weights",
-            "mean, thousandths of a nat, before training",
+            "mean change before training, thousandths of a nat",
             bars(
                 list(r.mismatch),
                 [1000 * v for v in r.mismatch.values()],
@@ -189,11 +189,11 @@ def transfer(k):
     seconds = transfer_seconds(size * BILLION, k.width, k.link)
     at_this_size = transfer_seconds(k.size * BILLION, k.width, k.link)
     return panel(
-        "Least time of one delivery",
+        "Minimum time of one delivery",
         "seconds, bytes over bandwidth; both axes logarithmic",
         line(size, seconds, "this link"),
         dots([k.size], [at_this_size], "this model", 1, "here"),
-        label(0.45, 1500, f"{k.link:g} GB/s, {counted(k.width, 'byte')} a parameter", 1),
+        label(0.45, 1500, f"{k.link:g} GB/s, {counted(k.width, 'byte')} per parameter", 1),
         x="billion parameters",
         x_range=(0.4, 1200),
         y_range=(3e-4, 5000),
@@ -209,13 +209,13 @@ def readouts(k, r):
         Readout("Mean |log ratio|, last batch", distance if distance > 1e-12 else 0.0, "nats", stale_policy.updates),
         Readout("Effective sample size, last batch", round(share, 9), "% of tokens", importance.effective_sample_size),
         Readout(
-            "Clipped tokens, mean of the updates",
+            "Clipped tokens, mean of all updates",
             100 * column(r, lambda d: d.frame.clip_fraction).mean(),
             "%",
             Algorithm.compute_loss,
         ),
         Readout(
-            "One delivery of that model, at least",
+            "Minimum time of one delivery",
             transfer_seconds(k.size * BILLION, k.width, k.link),
             "s",
             transfer_seconds,
@@ -239,13 +239,13 @@ def watched(k, r):
 
 
 def seen_at(k, r, cause):
-    return At("Right completions", None, None, "{y:.2f}, far below fresh weights", "this run")
+    return At("Correct completions", None, None, "{y:.2f}, far below fresh weights", "this run")
 
 
 def broken(k, r):
     if not lost(r):
         return None
-    why = f"{reason(k, r)}: it ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}."
+    why = f"It ends at {r.pass_rate[-1]:.3f} (fresh weights: {r.fresh[-1]:.3f}). {reason(k, r)}."
     return Break(Said(why, claims(k, r)), fix(k), cause(k, r))
 
 
@@ -275,9 +275,9 @@ def by_rounding(k):
 def cause(k, r):
     """What is blamed: fresh weights undo it, as the reference run shows."""
     if not stale(k):
-        return "samples of rounded weights"
+        return "samples from rounded weights"
     if by_rounding(k):
-        return "samples of old and rounded weights"
+        return "samples from old and rounded weights"
     if k.correction == "none":
         return "old samples, used as new"
     if k.correction == "truncated ratio":
@@ -285,7 +285,7 @@ def cause(k, r):
     return CLIPPED if mostly_clipped(k, r) else FEW
 
 
-CLIPPED, FEW, CUT = "old samples, mostly clipped", "a few old samples weigh all", "old samples, their weights cut off"
+CLIPPED, FEW, CUT = "old samples that get clipped", "a few dominant old samples", "old samples with truncated weights"
 
 
 def mostly_clipped(k, r):
@@ -298,22 +298,17 @@ def clipped_share(r):
 
 def reason(k, r):
     lag = max(d.trainer_version - d.rollout_version for d in r.drifts)
-    rounded = (
-        ""
-        if k.form == "fp32" or not by_rounding(k)
-        else f"{' and ' if lag else 'Sampled with weights '}rounded to {k.form}"
-    )
-    late = f"Up to {counted(lag, 'update')} behind" if lag else ""
-    behind = f"{late}{rounded}"
+    late = [f"up to {counted(lag, 'update')} old"] * (lag > 0)
+    rounded = [f"rounded to {k.form}"] * (k.form != "fp32" and by_rounding(k))
+    wrote = f"weights {' and '.join(late + rounded)}"
     if k.correction == "none":
-        return f"{behind}, yet taken as what the present weights wrote"
+        return f"Samples from {wrote} counted as if the present weights had written them"
     if k.correction == "truncated ratio":
-        return f"{behind}, with weights of at most 2"
+        return f"The ratios of samples from {wrote} were cut off at 2"
     if mostly_clipped(k, r):
-        share = 100 * clipped_share(r)
-        return f"{behind}, {share:.0f} % of the last tokens are clipped and teach nothing"
+        return f"{100 * clipped_share(r):.0f} % of the last tokens are clipped, because they come from {wrote}"
     effective = 100 * min(d.effective for d in r.drifts)
-    return f"{behind}, and only {figures(effective)} % of one batch was effective"
+    return f"Only {figures(effective)} % of one batch was effective, because it came from {wrote}"
 
 
 def fix(k):
@@ -330,10 +325,10 @@ def worse(k, r):
     if len(r.drifts) < UPDATES or gap(r) <= max(COSTS, APART * SPREAD[k.learning_rate]):
         return None
     old, rounded = stale(k), k.form != "fp32"
-    cost = "age and rounding of the samples cost" if old and rounded else "their age costs" if old else "rounding costs"
+    cost = "Age and rounding of the samples cost" if old and rounded else f"{'Old' if old else 'Rounded'} weights cost"
     fresh = dict(lag=0, every=1, form="fp32")
     return Said(
-        f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: {cost} more than seeds differ.",
+        f"It ends at {r.pass_rate[-1]:.3f} (fresh weights: {r.fresh[-1]:.3f}). {cost} more than seeds differ.",
         {
             "more than 99 of 100 pairs of seeds": lambda: gap(r) > 3.67 * SPREAD[k.learning_rate],
             "undoing it gives the run beside": lambda: abs(gap(end(run, replace(k, **fresh)))) < 0.005,
@@ -343,21 +338,22 @@ def worse(k, r):
 
 
 def holds(k, r):
-    ends = f"It ends at {r.pass_rate[-1]:.3f}, the same run with fresh weights at {r.fresh[-1]:.3f}"
+    ends = f"It ends at {r.pass_rate[-1]:.3f}, and the run with fresh weights ends at {r.fresh[-1]:.3f}"
     if len(r.drifts) == UPDATES and gap(r) > COSTS:
         return Said(
-            f"{ends}. At this learning rate two seeds differ by as much.",
+            f"{ends}. At this learning rate, two seeds differ by as much.",
             {"they do": lambda: gap(r) <= 3.68 * SPREAD[k.learning_rate]},
         )
     return Said(f"{ends}.", {"no farther behind than a little": lambda: len(r.drifts) < UPDATES or gap(r) <= COSTS})
 
 
+DARE = "Can you make the run end far below the run with fresh weights?"
 GUESS = Guess(
-    "Batches are eight updates old, each token weighed by now over then. Fresh ones reach 0.93. Where does it end?",
+    "Batches are eight updates old, with ratio and clip. Fresh ones reach 0.93. Which pass rate does this run reach?",
     ("about 0.35", "about 0.6", "about 0.85"),
     Knobs(lag=8),
     2,
-    lambda k, r: f"It ends at {r.pass_rate[-1]:.2f}, with fresh weights at {r.fresh[-1]:.2f}.",
+    lambda k, r: f"It ends at {r.pass_rate[-1]:.2f}, and the run with fresh weights ends at {r.fresh[-1]:.2f}.",
 )
 
 
@@ -375,8 +371,8 @@ def opened(plain, other):
     edge = dict(x="update", x_range=(0, UPDATES))
     return [
         panel(
-            "Right completions",
-            f"probability, exact, 100 prompts, {UPDATES} updates",
+            "Correct completions",
+            f"exact probability, 100 prompts, {UPDATES} updates",
             line(plain.at, plain.pass_rate, TWO_RUNS[0], 8, "reference"),
             line(other.at, other.pass_rate, TWO_RUNS[1], 1),
             label(UPDATES, plain.pass_rate[-1] + 0.06, TWO_RUNS[0], 8, "right"),
@@ -386,7 +382,7 @@ def opened(plain, other):
         ),
         panel(
             "Effective share of a batch",
-            f"of its ratios, mean of {TOGETHER} updates",
+            f"of its token ratios, mean of {TOGETHER} updates",
             *both(TWO_RUNS, at, *share),
             label(UPDATES, 0.97, TWO_RUNS[0], 8, "right"),
             label(UPDATES, 0.12, TWO_RUNS[1], 1, "right"),

@@ -103,7 +103,7 @@ def test_the_delivery_is_bytes_over_bandwidth():
     assert delivery_seconds() == pytest.approx(0.32)
     assert delivery_seconds(size=671.0, width=1) == pytest.approx(13.42)
     assert delivery_seconds(link=5.0) == pytest.approx(3.2)
-    assert panel("Least time of one delivery", size=70.0)["data"][1]["y"] == [pytest.approx(2.8)]
+    assert panel("Minimum time of one delivery", size=70.0)["data"][1]["y"] == [pytest.approx(2.8)]
 
 
 def test_trainer_and_rollout_versions_are_one_lag_apart():
@@ -150,15 +150,15 @@ def test_the_spread_of_seeds_is_what_twenty_of_them_have(rate):
 def test_a_cost_is_named_where_it_is_wider_than_the_spread_of_seeds():
     for seed in range(2):
         knobs = dict(lag=8, seed=seed)
-        assert "their age costs" in weight_sync.worse(Knobs(**knobs), last(**knobs))
+        assert "Old weights cost" in weight_sync.worse(Knobs(**knobs), last(**knobs))
     assert set(weight_sync.SPREAD) == set(Knobs.__dataclass_fields__["learning_rate"].metadata["rungs"])
 
 
 def test_rounding_is_blamed_only_where_it_breaks_runs_with_fresh_deliveries():
     alone = Knobs(learning_rate=0.05, form="e5m2", seed=2)
-    assert weight_sync.broken(alone, last(**vars(alone))).cause == "samples of rounded weights"
+    assert weight_sync.broken(alone, last(**vars(alone))).cause == "samples from rounded weights"
     both = replace(alone, lag=4)
-    assert weight_sync.cause(both, last(**vars(both))) == "samples of old and rounded weights"
+    assert weight_sync.cause(both, last(**vars(both))) == "samples from old and rounded weights"
     for form in ("bf16", "e4m3", "e5m2"):  # nothing of it is lost at lag 0, whatever the form
         k = Knobs(learning_rate=0.02, lag=8, correction="none", form=form)
         verdict = weight_sync.broken(k, last(**vars(k)))
