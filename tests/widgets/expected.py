@@ -164,7 +164,7 @@ BREAKS = {
         "Perfect reward, tiny penalty": "an optimizer that leaves one completion",
         "Controller with gain 4": "a KL coefficient that swings",
     },
-    "rloo": {"16 passes": "many passes and no ratio", "Learning rate 60": "steps that are too long"},
+    "rloo": {"16 passes": "many passes without a ratio", "Learning rate 60": "steps that are too long"},
     "rollout": {"Cold, τ 0.05": "eight equal answers", "Two temperatures": "a record of a different distribution"},
     "scheduling": {
         "48 places, not refilled": "places that wait for the longest",

@@ -22,19 +22,19 @@ CHANGE = Change(
     "the baseline of RLOO",
     (
         Exercise(
-            "Let the baseline be the mean of the whole group, the completion itself included. Then run: what is left "
-            "between RLOO and its twin?",
+            "Let the baseline be the mean of the whole group, including the completion itself. Then run: what is still "
+            "different between RLOO and its twin?",
             ((GROUPS[:1],), (GROUPS,), (GROUPS[:, :2],)),
             lambda rewards: dr_grpo.advantage(rewards, {}, None),
             (
-                "The sum of the group over K, in place of the sum of the others over K − 1.",
+                "Divide the sum of the group by K, instead of the sum of the others by K − 1.",
                 "rewards.mean(axis=1, keepdims=True) is the whole baseline.",
             ),
             (BASELINE, "    return rewards - rewards.mean(axis=1, keepdims=True)"),
         ),
         Exercise(
-            "Let the baseline be the best of the others in the group, in place of their mean. It does not hold the "
-            "completion itself, so the gradient stays right on average; see what it costs in noise.",
+            "Let the baseline be the best of the others in the group, instead of their mean. It does not contain the "
+            "completion itself, so the gradient stays correct on average. See what it costs in noise.",
             ((GROUPS[:1],), (GROUPS,), (GROUPS[:, :2],)),
             over_the_best,
             (
@@ -58,12 +58,12 @@ def right(r):
 
 CHALLENGES = (
     Challenge(
-        "Make 16 passes over each batch: 0.9 right or more, and 4 or more different completions left.",
+        "Make 16 passes over each batch, and end with 0.9 or more correct and 4 or more different completions left.",
         lambda k, r: bool(k.passes == 16 and right(r) >= 0.9 and left(r) >= 4),
         Knobs(passes=16, learning_rate=1.0, ratio="per completion"),
     ),
     Challenge(
-        "By SGD with 2 completions a prompt, keep the twins within 0.001 of each other and end 0.7 right or more.",
+        "Under SGD with 2 completions per prompt, keep the twins within 0.001, and end with 0.7 or more correct.",
         lambda k, r: bool(k.optimizer == "SGD" and k.K == 2 and right(r) >= 0.7 and apart(r) <= 0.001),
         Knobs(K=2, rescaled=True),
     ),

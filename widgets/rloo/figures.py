@@ -17,7 +17,7 @@ from widgets.frame.drawing.written import signed
 
 # ── one group ──
 SIZES = (2, 3, 4, 6, 8, 12, 16)
-WHO = ("the right one", "each wrong one")
+WHO = ("the correct one", "each wrong one")
 BASELINES = {
     "others' mean": group_baselines.leave_one_out,
     "group's mean": group_baselines.less_mean,
@@ -34,8 +34,8 @@ def of_group(K):
 def group(K):
     return [
         panel(
-            "Advantages in a group of which one is right",
-            "reward less the baseline; bars from the left: others' mean, group's mean, over the deviation",
+            "Advantages in a group with one correct completion",
+            "reward minus the baseline; from left to right: others' mean, group's mean, over the deviation",
             *(
                 bars(WHO, advantage, name, series, text=[signed(v) for v in advantage])
                 for series, (name, advantage) in enumerate(of_group(K).items(), 1)
@@ -50,7 +50,7 @@ def group(K):
 
 def factor(K):
     ours, mean, _ = (advantage[0] for advantage in of_group(K).values())
-    return f"The first is {ours / mean:.3g} times the second, for the right one and for the wrong ones alike."
+    return f"With the others' mean, every advantage is {ours / mean:.3g} times as large as with the group's mean."
 
 
 # ── twins ──
@@ -80,8 +80,8 @@ def twins(optimizer):
     ours, mean = (right(optimizer, baseline) for baseline in ("others' mean", "group's mean"))
     return [
         by_update(
-            "Right completions",
-            "probability, exact, mean of 3 runs",
+            "Correct completions",
+            "exact probability, mean of 3 runs",
             line(x, ours.mean(axis=0), "others' mean", 1),
             line(x, mean.mean(axis=0), "group's mean", 2),
             label(UPDATES, 0.12, "solid: others' mean", 1, "right"),
@@ -89,8 +89,8 @@ def twins(optimizer):
             updates=UPDATES,
         ),
         by_update(
-            "How far they are apart",
-            "right completions, farthest of 3 runs",
+            "Distance between the two",
+            "of their pass rates, farthest of 3 runs",
             line(x, np.abs(ours - mean).max(axis=0), "apart", 3),
             updates=UPDATES,
             y_range=(-0.005, 0.2),
@@ -100,7 +100,7 @@ def twins(optimizer):
 
 def apart(optimizer):
     ours, mean = (right(optimizer, baseline) for baseline in ("others' mean", "group's mean"))
-    return f"{optimizer}: at the farthest, the two runs of a seed are {np.abs(ours - mean).max():.6f} apart."
+    return f"Under {optimizer}, the two pass rates of a seed differ by at most {np.abs(ours - mean).max():.6f}."
 
 
 # ── a pair ──
@@ -114,7 +114,7 @@ def pair(words):
     return [
         panel(
             "Advantages of a pair",
-            "reward less the other's; dots: rewards",
+            "reward minus the other reward; dots: rewards",
             bars(BOTH, pushes, "advantage", 1, text=[signed(v) if v else "0" for v in pushes]),
             dots(BOTH, rewards, "reward", 8),
             y_range=(-1.3, 1.3),
@@ -125,9 +125,9 @@ def pair(words):
 def contrast(words):
     first, second = PAIRS[words]
     if first == second:
-        return "Two equal rewards: nothing moves, however good both are."
+        return "The rewards are equal, so nothing moves, however good both completions are."
     better, worse = ("first", "second") if first > second else ("second", "first")
-    return f"The {better} is raised against the {worse}, by {abs(first - second):.1f}."
+    return f"The {better} completion is pushed up and the {worse} one down, each by {abs(first - second):.1f}."
 
 
 # ── noise ──
@@ -144,7 +144,7 @@ def noise(K):
     return [
         panel(
             "Noise of a completion",
-            "variance over squared gradient, logarithmic, exact; two answers",
+            "variance over squared gradient, exact, logarithmic; two answers",
             *(line(P, noise_of(other), f"{other}", 8, "other") for other in NOISY if other != K),
             line(P, np.maximum(none, 1e-3), "no baseline", 2),
             line(P, np.maximum(exact, 1e-3), "exact mean", 3),
@@ -152,7 +152,7 @@ def noise(K):
             label(0.16, 18, f"others' mean, K = {K}", 1),
             label(0.88, 0.02, "no baseline", 2, "right"),
             label(0.44, 0.012, "exact mean", 3, "right"),
-            x="probability p of a right completion",
+            x="probability p of a correct completion",
             x_range=(0, 1),
             y_range=(0.005, 100),
             log="y",
@@ -163,7 +163,7 @@ def noise(K):
 def at_a_tenth(K):
     at = group_baselines.signal_to_noise_per_completion(0.1, K, group_baselines.leave_one_out)
     none = gradient_noise.two_answer_noise(0.1, 0.0) / 0.09**2
-    return f"At p = 0.1: {1 / at:.2f} with K = {K}, and {none:.2f} with no baseline at all."
+    return f"At p = 0.1, the noise is {1 / at:.2f} with K = {K}, and {none:.2f} without a baseline."
 
 
 NOISY = (2, 3, 4, 8, 16)
@@ -171,19 +171,22 @@ FIGURES = {
     "group": Figure(
         group,
         group_baselines.leave_one_out,
-        Handle("Completions", SIZES, start=2, words=tuple(f"{K}" for K in SIZES), symbol="K"),
+        Handle("Completions in the group", SIZES, start=2, words=tuple(f"{K}" for K in SIZES), symbol="K"),
         factor,
     ),
     "twins": Figure(
         twins, modsum.exact, Handle("Optimizer", tuple(OPTIMIZERS), start=1, words=tuple(OPTIMIZERS)), apart
     ),
     "pair": Figure(
-        pair, group_baselines.leave_one_out, Handle("Rewards", tuple(PAIRS), start=0, words=tuple(PAIRS)), contrast
+        pair,
+        group_baselines.leave_one_out,
+        Handle("Rewards of the pair", tuple(PAIRS), start=0, words=tuple(PAIRS)),
+        contrast,
     ),
     "noise": Figure(
         noise,
         group_baselines.signal_to_noise_per_completion,
-        Handle("Completions", NOISY, start=0, words=tuple(f"{K}" for K in NOISY), symbol="K"),
+        Handle("Completions in the group", NOISY, start=0, words=tuple(f"{K}" for K in NOISY), symbol="K"),
         at_a_tenth,
     ),
 }

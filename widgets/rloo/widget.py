@@ -21,7 +21,7 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import bars, both, by_update, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "RLOO and a twin with another group baseline, three runs each"
+TITLE = "RLOO beside a twin with a different group baseline"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
 LEFT = 1.2  # fewer different completions of a prompt than this, e^H, at the end count as broken
 FEW = 3.0  # and fewer than this is clearly less than the default, 16
@@ -38,8 +38,8 @@ GROUP = {
 
 @dataclass(frozen=True)
 class Knobs:
-    K: int = ladder("Completions a prompt", 4, [2, 4, 8, 16], symbol="K")
-    twin: str = choice("The twin's advantage", "minus the mean", list(TWINS))
+    K: int = ladder("Completions per prompt", 4, [2, 4, 8, 16], symbol="K")
+    twin: str = choice("Advantage of the twin", "minus the mean", list(TWINS))
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "Adam"])
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8, 16])
     learning_rate: float = ladder("Learning rate (Adam: a fortieth)", 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
@@ -139,7 +139,7 @@ def progress(k, r):
 
 
 def apart(r):
-    """The largest distance of the two shares of right completions, over seeds and updates."""
+    """The largest distance of the two pass rates, over seeds and updates."""
     return np.abs(r.pass_rate[0] - r.pass_rate[1]).max()
 
 
@@ -152,7 +152,7 @@ def training_tab(k, r):
     ours, twin = r.pass_rate
     yield by_update(
         "Different completions left",
-        "e^H of a prompt, logarithmic, exact; thick: 3 runs of RLOO together",
+        "e^H per prompt, exact, logarithmic; thick: 3 runs of RLOO together",
         line(x, np.exp(r.entropies.mean(axis=0)), "RLOO"),
         each_run(x, np.exp(r.entropies)),
         threshold(LEFT, "", 0.5),
@@ -164,8 +164,8 @@ def training_tab(k, r):
         front=True,
     )
     yield by_update(
-        "Right completions",
-        "probability, exact, mean of 4 prompts, 3 seeds",
+        "Correct completions",
+        "exact probability, mean of 4 prompts and 3 seeds",
         line(x, ours.mean(axis=0), "RLOO"),
         each_run(x, ours, "RLOO, single runs"),
         line(x, twin.mean(axis=0), f"twin: {k.twin}", 2),
@@ -180,7 +180,7 @@ def distance(r):
     x = np.arange(1, r.updates + 1)
     return by_update(
         "Distance of each update",
-        "KL from the sampler, nats, exact, 3 seeds, RLOO",
+        "KL from the sampling policy, nats, exact; 3 seeds",
         line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),  # a logarithmic axis has no 0
         each_run(x, np.maximum(r.kl_step[0], 1e-5)),
         updates=UPDATES,
@@ -199,7 +199,7 @@ def group_tab(k):
     )
     yield panel(
         "Advantages of one group",
-        "the rewards beside, three baselines",
+        "for the rewards beside, with three baselines",
         bars(names, loo, "RLOO", 1),
         bars(names, mean, "minus the mean", 2),
         bars(names, z, "z-score", 3),
@@ -234,14 +234,14 @@ def noise_tab(k):
     exact_mean, none = (gradient_noise.two_answer_noise(P, b) / (P * (1 - P)) ** 2 for b in (P, 0.0))
     return panel(
         "Noise of a completion",
-        "variance over squared gradient, log, exact; two answers, right with probability p",
+        "variance over squared gradient, log; two answers, correct with probability p",
         line(P, noise_of(k.K), f"RLOO, K = {k.K}"),
         line(P, none, "no baseline", 2),
         line(P, np.maximum(exact_mean, 1e-3), "exact mean", 3, "exact"),
         label(0.78, 1.3 * noise_of(k.K)[76], f"RLOO, K = {k.K}", 1, "right"),
         label(0.98, 0.008, "no baseline", 2, "right"),
         label(0.44, 0.012, "exact mean", 3, "right"),
-        x="probability p of a right completion",
+        x="probability p of a correct completion",
         x_range=(0, 1),
         y_range=(0.005, 100),
         log="y",
@@ -252,11 +252,11 @@ def noise_tab(k):
 def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Different completions left, e^H", left(r), "a prompt", modsum.exact, state),
-        Readout("Right completions of RLOO", r.pass_rate[0, :, -1].mean(), "", modsum.exact),
+        Readout("Different completions left, e^H", left(r), "per prompt", modsum.exact, state),
+        Readout("Correct completions of RLOO", r.pass_rate[0, :, -1].mean(), "", modsum.exact),
         Readout("Largest KL of one update", r.kl_step[0].max(), "nats", modsum.exact_kl),
-        Readout("Largest distance of the twins", round(apart(r), 9), "of all completions", modsum.exact),
-        Readout("Cosine of their first updates", round(r.cosine, 6), "", kl.cosine),
+        Readout("Largest pass-rate gap of the twins", round(apart(r), 9), "", modsum.exact),
+        Readout("Cosine of the twins' first updates", round(r.cosine, 6), "", kl.cosine),
     ]
 
 
@@ -266,7 +266,7 @@ def left(r):
 
 
 def right(r):
-    """Right completions of RLOO, in words."""
+    """The pass rate of RLOO, in words."""
     share = 100 * r.pass_rate[0, :, -1].mean()
     return "over 99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
@@ -286,13 +286,13 @@ def broken(k, r):
         return None
     blamed = cause(k)
     why = Said(
-        f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while {right(r)} are right.",
+        f"A prompt has {left(r):.2f} different completions left ({right(r)} correct). {reason(k)}.",
         {"undoing it mends": lambda: left(end(run, replace(k, **undone(k)[blamed]))) >= LEFT},
     )
     return Break(why, fix(k), blamed)
 
 
-LONG, FREE, SPITE = "steps that are too long", "many passes and no ratio", "many passes in spite of ratios"
+LONG, FREE, SPITE = "steps that are too long", "many passes without a ratio", "many passes in spite of ratios"
 BOTH, STEEP = "many steps that are too long", 8.0  # above this rate one pass can be enough
 
 
@@ -311,10 +311,11 @@ def undone(k):
 
 
 def reason(k):
+    rate = f"{k.learning_rate:g}" if k.optimizer == "SGD" else f"{k.learning_rate * ADAM:g} (Adam)"
     if k.passes == 1:
-        return f"Steps at learning rate {k.learning_rate:g} (Adam: a fortieth)"
-    ratio = "no ratio" if k.ratio == "none" else f"a ratio {k.ratio}"
-    return f"{k.passes} passes over each batch with {ratio} at learning rate {k.learning_rate:g}"
+        return f"Steps at a learning rate of {rate} were too long"
+    ratio = "without a ratio" if k.ratio == "none" else f"in spite of a ratio {k.ratio}"
+    return f"{k.passes} passes at rate {rate}, {ratio}, used up the rest"
 
 
 def fix(k):
@@ -325,15 +326,15 @@ def worse(k, r):
     if r.updates < UPDATES or left(r) >= FEW:
         return None
     return Said(
-        f"{left(r):.2f} different completions of a prompt are left, and {right(r)} of what is drawn is right: "
-        "nearly all variety is spent.",
+        f"A prompt has {left(r):.2f} different completions left, and {right(r)} of all samples are correct. "
+        "Nearly all variety is used up.",
         {"the default keeps several times as many": lambda: left(end(run, Knobs(seed=k.seed))) > 3 * left(r)},
     )
 
 
 def holds(k, r):
     return Said(
-        f"{left(r):.1f} different completions of a prompt are left, and {right(r)} of what is drawn is right.",
+        f"A prompt has {left(r):.1f} different completions left, and {right(r)} of all samples are correct.",
         {"fewer would be told": lambda: r.updates < UPDATES or np.log(FEW) <= r.entropies[:, -1].mean()},
     )
 
@@ -343,12 +344,13 @@ def methods(k, r):
     return {"RLOO": options.setting(rloo, dict(inner_epochs=k.passes), samples=k.K, prompts=GROUPS, **ratio)}
 
 
+DARE = "Can you make a run use up nearly all its variety?"
 GUESS = Guess(
-    "The twin divides by the deviation of each group. How nearly do the first updates of the two point one way?",
-    ("a cosine of 0.5", "of 0.9", "above 0.99"),
+    "The twin divides by each group’s deviation. How close is the direction of its first update to RLOO’s?",
+    ("a cosine of 0.5", "a cosine of 0.9", "a cosine above 0.99"),
     Knobs(twin="z-score"),
     2,
-    lambda k, r: f"Their cosine is {r.cosine:.4f}: another length, and nearly the same direction.",
+    lambda k, r: f"The cosine is {r.cosine:.4f}: a different length, but nearly the same direction.",
 )
 
 
@@ -357,14 +359,14 @@ TWO_RUNS = "with the ratio", "without it"
 
 
 def opened(plain, other):
-    """Right completions of both settings, and how many different ones are left in each."""
+    """The pass rate under both settings, and how many different completions are left in each."""
     x = np.arange(1, UPDATES + 1)
     right = [r.pass_rate[0].mean(axis=0) for r in (plain, other)]
     different = [np.exp(r.entropies.mean(axis=0)) for r in (plain, other)]
     return [
         panel(
             "Different completions of a prompt",
-            f"that are left, logarithmic, {SEEDS} runs together",
+            f"number left, logarithmic, {SEEDS} runs together",
             *both(TWO_RUNS, x, *different),
             threshold(LEFT, "", 0.3),
             label(UPDATES, 4, f"{TWO_RUNS[0]}: {different[0][-1]:.1f}", 8, "right"),
@@ -376,7 +378,7 @@ def opened(plain, other):
             y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
         ),
         by_update(
-            "Right completions",
+            "Correct completions",
             f"probability, mean of {SEEDS} runs on 4 prompts",
             *both(TWO_RUNS, x, *right),
             label(UPDATES, 0.3, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),

@@ -80,7 +80,7 @@ def test_more_passes_and_larger_steps_go_farther_without_a_ratio():
 
 def test_the_guess_is_the_direction_of_the_z_score():
     guess = rloo.GUESS
-    assert guess.answers[guess.right] == "above 0.99" and last(**asdict(guess.knobs)).cosine > 0.99
+    assert guess.answers[guess.right] == "a cosine above 0.99" and last(**asdict(guess.knobs)).cosine > 0.99
     assert not breaks(**asdict(guess.knobs))
 
 
