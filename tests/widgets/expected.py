@@ -39,7 +39,7 @@ BREAKS = {
         "A list of the never solved": "prompts that are never solved",
         "Until groups are live, 120,000": "live groups that are thrown away",
     },
-    "dapo": {"Twice as long": "drawing again buys nothing", "AdamW": "GRPO is ahead at equal cost"},
+    "dapo": {"Twice as long": "resampling that gains nothing", "AdamW": "a fix that does not pay"},
     "distillation": {
         "Answers at once": "a token that is never written",
         "Better than its teacher": "a teacher that is worse",

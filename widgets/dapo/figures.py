@@ -60,7 +60,7 @@ def opening(setting, update):
     ring = trays.for_nothing(draw.kept, K) if for_nothing(setting, update) else ""
     return [
         scene.scene(
-            "All that one update draws",
+            "Everything that one update samples",
             trays.COMPARED,
             named(trays.refilled("a", counted(setting, update), LIE, draw.right, draw.kept, ring)),
         )
@@ -141,7 +141,7 @@ def by_round(when, moment):
     )
     return [
         scene.scene(
-            "A batch wants eight trays with something to compare",
+            "A batch needs eight groups with something to compare",
             trays.COMPARED,
             scene.view("b", TWO.wide, TWO.thrown(15)[1] + 0.7, round_said(when, moment), *marks),
         )
@@ -159,14 +159,16 @@ def groups_by(when, moment):
 def round_said(when, moment):
     kept = drawn(SETTINGS[1], WHEN[when]).kept
     if moment == 0:
-        return "Eight places, each for a tray that holds a right answer and a wrong one."
+        return "The batch has eight places, each for a group with a correct answer and a wrong one."
     paid, dropped = groups_by(when, moment)
     live = int(kept[: sum(map(len, rounds(when)[: moment // 2]))].sum())
     if moment == 1:
-        return f"GRPO would train on these eight; {kept[:GROUPS].sum()} of them have something to compare."
+        return f"GRPO would train on these eight groups, but only {kept[:GROUPS].sum()} have something to compare."
     if live == GROUPS:
-        return f"The batch is full after {K * paid} answers: {paid / GROUPS:.3g} times what GRPO draws."
-    return f"{live} of 8 places are filled; {K * paid} answers are drawn, and {len(dropped)} trays thrown away."
+        return (
+            f"The batch is full after {K * paid} answers, which is {paid / GROUPS:.3g} times as many as GRPO samples."
+        )
+    return f"After {K * paid} answers, {live} of 8 places are filled and {len(dropped)} groups are thrown away."
 
 
 # ── what a live group costs ──
@@ -192,16 +194,16 @@ def price(p):
     )
     return [
         panel(
-            f"A group of {K} is live",
-            "probability, exact",
+            f"Probability that a group of {K} is live",
+            "exact",
             line(odds(grid), group_baselines.live_probability(grid, K), "live", 3),
             dots([odds(p)], [float(group_baselines.live_probability(p, K))], "this prompt", 1),
             y_range=(0, 1.05),
             **axis,
         ),
         panel(
-            "Completions for a live one",
-            "in the mean, logarithmic",
+            "Completions per live group",
+            "exact mean, logarithmic axis",
             line(odds(grid), group_baselines.completions_per_live_group(grid, K), "completions", 3),
             dots([odds(p)], [float(group_baselines.completions_per_live_group(p, K))], "this prompt", 1),
             y_range=(5, 2000),
@@ -219,7 +221,7 @@ def room(eps_high):
     return [
         scene.scene(
             "How far one update pushes a wanted token",
-            "a hundred draws; [followed] when drawn, [rest] what it is pushed to gain",
+            "out of 100 samples; [followed] before the update, [rest] what the push can add",
             above("r", "A rare token", RARE, eps_high),
             above("c", "A common token", COMMON, eps_high),
         )
@@ -238,13 +240,13 @@ def above(key, title, p, eps_high):
         key,
         11.0,
         5.75,
-        f"{title} is drawn {drawn_now} times of 100 and is pushed to {most}.",
+        f"{title} is sampled {drawn_now} times in 100 and can be pushed to {most}.",
         scene.word(title, (0, 0.55), "strong"),
         scene.hundred(f"{key}d", [("followed", p), ("rest", edge - p), ("level", 1 - edge)], (0, 0.95)),
         scene.word(drawn_now, (5.2, 2.1), "count yes"),
-        scene.word("of 100, when drawn", (5.2, 2.75), "head"),
+        scene.word("of 100, before", (5.2, 2.75), "head"),
         scene.word(most, (5.2, 4.5), "count", key=f"{key}m"),
-        scene.word("there its push ends" if edge < 1 else "its push never ends", (5.2, 5.15), "head", key=f"{key}w"),
+        scene.word("where the push ends" if edge < 1 else "the push never ends", (5.2, 5.15), "head", key=f"{key}w"),
     )
 
 
@@ -278,7 +280,7 @@ def length(by):
     paid, advantage = (paid, advantage) if priced else (np.zeros(K), np.zeros(K))
     marks = [
         scene.word("eight wrong answers to one prompt", (0, 0.55), "strong"),
-        scene.word("price", (FREE + 0.25, 1.4), "head"),
+        scene.word("penalty", (FREE + 0.25, 1.4), "head"),
         scene.word("reward", (13.9, 1.4), "head", "middle"),
         scene.word("advantage", (17.2, 1.4), "head", "middle"),
         scene.wall((FREE, 0.95), K + 0.85),
@@ -294,8 +296,8 @@ def length(by):
     marks.append(scene.ring("r", (15.7, K + 0.95), words, priced, (3.0, 0.8), anchor="end"))
     return [
         scene.scene(
-            "A tray that is all wrong",
-            f"a token beyond the {FREE}th costs {1 / dapo.HP['L_cache']:g}; the shortest answers first",
+            "A group that is all wrong",
+            f"each token after the {FREE}th costs {1 / dapo.HP['L_cache']:g}; shortest answers first",
             scene.view("l", 19.2, K + 3.1, kept_for(by), *marks),
         )
     ]
@@ -312,16 +314,16 @@ def sign(value):
 def kept_for(by):
     _, rows, paid, advantage = for_its_length()
     if by == BY[0]:
-        return "By right and wrong all eight are alike: no advantage, and the tray is thrown away."
+        return "All eight answers are wrong, so none has an advantage, and the group is thrown away."
     return (
-        f"The last, of {len(rows[-1])} tokens, is paid {sign(paid[-1])} and gets {sign(advantage[-1])}; the first gets "
-        f"{sign(advantage[0])} for being wrong sooner."
+        f"The longest answer, of {len(rows[-1])} tokens, gets a reward of {sign(paid[-1])} and an advantage of "
+        f"{sign(advantage[-1])}. The shortest gets an advantage of {sign(advantage[0])} for being wrong sooner."
     )
 
 
 # ── one pair of curves, three axes ──
 RUNS, RIVAL, BATCH = 8, 96, 64
-UPDATE, DRAWN, TRAINED = "updates", "completions drawn", "completions trained on"
+UPDATE, DRAWN, TRAINED = "updates", "completions sampled", "completions trained on"
 
 
 @cache
@@ -354,8 +356,8 @@ def axes(count):
     ours, theirs = mean_curve(dapo, UPDATES, count), mean_curve(grpo, RIVAL, count)
     return [
         panel(
-            "Right completions",
-            f"probability, exact, mean of {RUNS} seeds, SGD",
+            "Pass rate",
+            f"exact, mean of {RUNS} seeds, SGD",
             line(*theirs, "GRPO", 2),
             line(*ours, "DAPO", 1),
             dots([ours[0][-1]], [ours[1][-1]], f"DAPO after {UPDATES} updates", 1),
@@ -370,11 +372,11 @@ def axes(count):
 
 def compared(count):
     (x, ours), (rival, theirs) = mean_curve(dapo, UPDATES, count), mean_curve(grpo, RIVAL, count)
-    end = f"DAPO {ours[-1]:.2f}, GRPO {np.interp(x[-1], rival, theirs):.2f}"
+    rates = f"DAPO {ours[-1]:.2f}, GRPO {np.interp(x[-1], rival, theirs):.2f}"
     return {
-        UPDATE: f"After {UPDATES} updates each: {end}.",
-        DRAWN: f"After {BATCH * x[-1]:,.0f} completions drawn by each: {end}.",
-        TRAINED: f"After {BATCH * x[-1]:,.0f} completions trained on by each: {end}.",
+        UPDATE: f"Pass rates after {UPDATES} updates each: {rates}.",
+        DRAWN: f"Pass rates after {BATCH * x[-1]:,.0f} completions sampled by each: {rates}.",
+        TRAINED: f"Pass rates after {BATCH * x[-1]:,.0f} completions trained on by each: {rates}.",
     }[count]
 
 
@@ -393,7 +395,7 @@ def flips(eps_high):
     x = np.arange(151)
     return [
         by_update(
-            "Entropy when coins are rewarded",
+            "Entropy under coin-flip rewards",
             "nats, 20 actions, mean of 24 runs, SGD at 4",
             *(line(x[::5], coins(other)[::5], f"{other:g}", 8, "other") for other in BOUNDS if other != eps_high),
             line(x[::2], coins(eps_high)[::2], f"{eps_high:g}", 1),
@@ -412,12 +414,15 @@ FIGURES = {
     "rounds": Figure(
         by_round,
         Controller.collect,
-        Handle("At", tuple(WHEN), start=0, words=tuple(WHEN)),
+        Handle("Stage of training", tuple(WHEN), start=0, words=tuple(WHEN)),
         round_said,
         Time(
             "Round",
             ROUNDS,
-            ("nothing drawn", *(f"round {n // 2 + 1}, {('drawn', 'sorted')[n % 2]}" for n in range(len(ROUNDS) - 1))),
+            (
+                "nothing sampled",
+                *(f"round {n // 2 + 1}, {('sampled', 'sorted')[n % 2]}" for n in range(len(ROUNDS) - 1)),
+            ),
             start=1,
             ticks={2 * n + 1: str(n + 1) for n in range(len(ROUNDS) // 2)},
             milliseconds=700,
@@ -430,27 +435,37 @@ FIGURES = {
         group_baselines.completions_per_live_group,
         Handle("Pass rate", RATES, start=1, words=tuple(f"{100 * p:.2g} %" for p in RATES), symbol="p"),
         lambda p: (
-            f"Right {100 * p:.2g} % of the time, a prompt takes "
-            f"{group_baselines.completions_per_live_group(p, K):.3g} completions for one live group."
+            f"A prompt with a pass rate of {100 * p:.2g} % takes "
+            f"{group_baselines.completions_per_live_group(p, K):.3g} completions per live group on average."
         ),
     ),
     "room": Figure(
         room,
         surrogate.clipped,
-        Handle("Clip above", EPSILONS, start=2, words=tuple(f"{eps:g}" for eps in EPSILONS), symbol="ε"),
+        Handle("Upper clip range", EPSILONS, start=2, words=tuple(f"{eps:g}" for eps in EPSILONS), symbol="ε"),
         lambda eps: (
-            f"The bound is {1 + eps:g} times: the rare token is pushed to gain {100 * RARE * eps:.2g} of 100 draws, "
-            f"the common one {100 * (highest(COMMON, eps) - COMMON):.2g}."
+            f"With a bound of {1 + eps:g}, the push can add {100 * RARE * eps:.2g} of 100 samples to the rare token "
+            f"and {100 * (highest(COMMON, eps) - COMMON):.2g} to the common one."
         ),
     ),
-    "length": Figure(length, dapo.shape_reward, Handle("Compared by", BY, start=1, words=BY), kept_for),
+    "length": Figure(
+        length,
+        dapo.shape_reward,
+        Handle("Groups compared by", BY, start=1, words=("correct or wrong", "reward")),
+        kept_for,
+    ),
     "axes": Figure(
-        axes, modsum.exact, Handle("Count", COUNTS, start=1, words=("updates", "drawn", "trained on")), compared
+        axes,
+        modsum.exact,
+        Handle("Horizontal axis", COUNTS, start=1, words=("updates", "sampled", "trained on")),
+        compared,
     ),
     "coins": Figure(
         flips,
         clip_entropy.coin_entropy,
-        Handle("Clip above", BOUNDS, start=1, words=tuple(f"{eps:g}" for eps in BOUNDS), symbol="ε"),
-        lambda eps: f"Nothing can be learned, and after 150 updates the entropy is {coins(eps)[-1]:.2f} of 3.00 nats.",
+        Handle("Upper clip range", BOUNDS, start=1, words=tuple(f"{eps:g}" for eps in BOUNDS), symbol="ε"),
+        lambda eps: (
+            f"After 150 updates, the entropy has fallen from 3.00 to {coins(eps)[-1]:.2f} nats, with nothing to learn."
+        ),
     ),
 }

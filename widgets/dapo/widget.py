@@ -25,9 +25,9 @@ from widgets.frame.drawing import scene, trays
 from widgets.frame.drawing.marks import band, bars, by_update, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
+TITLE = "DAPO and GRPO from the same start, by updates and by completions sampled"
 SEEDS, GROUPS, K = 3, 8, 8
-COST = f"{SEEDS} seeds of both, by plain SGD unless Optimizer says AdamW"
+COST = f"{SEEDS} seeds of each, by plain SGD unless Optimizer is set to AdamW"
 GRPO_UPDATES = 125  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
 LENGTHS = [15, 30, 45, 60]  # updates of DAPO
 BEHIND = 0.2  # in pass rate, for as many completions
@@ -40,17 +40,17 @@ COIN_UPDATES, COIN_SEEDS = 150, 24
 
 @dataclass(frozen=True)
 class Knobs:
-    updates: int = ladder("Updates of DAPO", 30, LENGTHS)
-    redraw: str = choice("Draw again groups all equal in", "accuracy", ["accuracy", "reward", "never"])
-    eps_high: float = ladder("Clip above", 0.28, [0.2, 0.28, 0.4, 0.5, 1.0, 5.0], symbol="ε_high")
+    updates: int = ladder("Number of DAPO updates", 30, LENGTHS)
+    redraw: str = choice("Criterion for replacing groups", "accuracy", ["accuracy", "reward", "never"])
+    eps_high: float = ladder("Upper clip range", 0.28, [0.2, 0.28, 0.4, 0.5, 1.0, 5.0], symbol="ε_high")
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
-    learning_rate: float = ladder("Learning rate (AdamW: a hundredth)", 4.0, [1.0, 2.0, 4.0, 10.0, 20.0])
-    average: str = choice("Average the loss over", "tokens", ["tokens", "completions"])
-    L_cache: int = slider("Price on last tokens", 4, low=0, high=11, step=1, symbol="L_cache", unit="tokens")
+    learning_rate: float = ladder("Learning rate (AdamW: 1/100)", 4.0, [1.0, 2.0, 4.0, 10.0, 20.0])
+    average: str = choice("Loss averaged over", "tokens", ["tokens", "completions"])
+    L_cache: int = slider("Ramp of the length penalty", 4, low=0, high=11, step=1, symbol="L_cache", unit="tokens")
     passes: int = ladder("Passes over each batch", 4, [1, 2, 4, 8])
-    grpo_rate: float = ladder("GRPO's rate, times DAPO's", 1.0, [1.0, 2.5])
-    grpo_groups: int = ladder("GRPO's groups a batch", 8, [8, 24])
-    start: str = choice("Start", "hard prompts", ["hard prompts", "easier prompts", "too long"])
+    grpo_rate: float = ladder("GRPO's rate relative to DAPO's", 1.0, [1.0, 2.5])
+    grpo_groups: int = ladder("GRPO's groups per batch", 8, [8, 24])
+    start: str = choice("Start of training", "hard prompts", ["hard prompts", "easier prompts", "too long"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -177,8 +177,8 @@ def figure(k, r):
     return [
         batch(k, r),
         by_update(
-            "Right completions by update",
-            f"exact, 4 prompts, {runs}",
+            "Pass rate by update",
+            f"exact mean of 4 prompts, {runs}",
             *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
             *curves(
                 [np.arange(r.updates + 1)] * SEEDS, [rate[: r.updates + 1] for rate in r.grpo.mean_rate], "GRPO", 2
@@ -189,20 +189,20 @@ def figure(k, r):
             tab="By update",
         ),
         panel(
-            "Right completions by completions drawn",
-            f"exact, 4 prompts, {runs}",
+            "Pass rate by completions sampled",
+            f"exact mean of 4 prompts, {runs}",
             *curves([c / 1000 for c in r.dapo.completions], r.dapo.mean_rate, "DAPO", 1),
             *curves([c / 1000 for c in r.grpo.completions], r.grpo.mean_rate, "GRPO", 2),
             label(reach, 0.12, "DAPO, solid", 1, "right"),
             label(reach, 0.02, "GRPO, dashed", 2, "right"),
-            x="thousand completions drawn",
+            x="thousand completions sampled",
             x_range=(0, reach),
             y_range=(0, 1.02),
             tab="By completions",
         ),
         by_update(
-            "Completions drawn for an update",
-            f"means of {WINDOW} updates and {SEEDS} seeds",
+            "Completions sampled per update",
+            f"mean of the last {WINDOW} updates and {SEEDS} seeds",
             *price_curves(k, r),
             threshold(PRICE, f"{PRICE} = 4 batches: broken if nothing is gained", 560),
             label(60, k.grpo_groups * K + 6, "GRPO, dashed", 2, "right"),
@@ -211,7 +211,7 @@ def figure(k, r):
             tab="By completions",
         ),
         by_update(
-            "Entropy when coins are rewarded",
+            "Entropy under coin-flip rewards",
             f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %, the same optimizer",
             *coin_curves(r),
             label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
@@ -220,8 +220,8 @@ def figure(k, r):
             tab="Clip and length",
         ),
         by_update(
-            "Cut off at 12 tokens",
-            f"exact, 4 prompts, {runs}",
+            "Completions cut off at 12 tokens",
+            f"exact share, 4 prompts, {runs}",
             *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
             *curves([np.arange(r.updates + 1)] * SEEDS, [cut[: r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
             label(60, 0.45, "DAPO, solid", 1, "right"),
@@ -237,13 +237,13 @@ def batch(k, r):
     """All groups that the last update of the first seed drew."""
     right, kept = r.drawn.right, r.drawn.kept
     live = int((~trays.alike(right)).sum())
-    many = "1 has" if live == 1 else f"{live or 'none'} have"
+    hold = "1 holds" if live == 1 else f"{live or 'none'} hold"
     return scene.scene(
         BATCH,
-        f"update {r.updates}, first seed; check: right; [above-2] better than its tray; [level] alike",
+        f"update {r.updates}, first seed; check: correct; [above-2] better than its group; [level] alike",
         trays.refilled(
             "a",
-            f"{right.size} answers in {len(right)} trays; {many} something to compare.",
+            f"{right.size} answers in {len(right)} groups, of which {hold} a correct answer and a wrong one.",
             trays.Sorted(3, GROUPS, GROUPS * ROUNDS, smaller=3),
             right,
             kept,
@@ -251,11 +251,11 @@ def batch(k, r):
         ),
         tab="By update",
         front=True,
-        data=[bars(list(range(K + 1)), np.bincount(right.sum(axis=1), minlength=K + 1), "trays by right answers")],
+        data=[bars(list(range(K + 1)), np.bincount(right.sum(axis=1), minlength=K + 1), "groups by correct answers")],
     )
 
 
-BATCH = "All that one update draws"
+BATCH = "Everything that one update samples"
 
 
 def curves(x_by_seed, y_by_seed, name, series):
@@ -289,26 +289,26 @@ def readouts(k, r):
     return [
         Readout("Pass rate of DAPO", last_rate(r.dapo), "", modsum.exact),
         Readout(
-            "Pass rate of GRPO, as many updates",
+            "Pass rate of GRPO, equal updates",
             np.mean([rate[r.updates] for rate in r.grpo.mean_rate]),
             "",
             modsum.exact,
         ),
         Readout(
-            "DAPO minus GRPO, at equal completions",
+            "DAPO's lead at equal completions",
             ahead(r),
             "",
             equal_cost.lead,
             "violated" if is_broken and behind(k, r) else "",
         ),
         Readout(
-            f"Completions an update, last {WINDOW}",
+            f"Completions per update, last {WINDOW}",
             drawn_lately(r),
             "",
             Controller.collect,
             "violated" if is_broken and not behind(k, r) else "",
         ),
-        Readout(f"Gained in the last {WINDOW}", 100 * gain_lately(r), "points", modsum.exact),
+        Readout(f"Pass rate gained, last {WINDOW}", 100 * gain_lately(r), "points", modsum.exact),
     ]
 
 
@@ -355,23 +355,23 @@ def behind(k, r):
 def watched(k, r):
     if behind(k, r):
         return Gauge(
-            "DAPO minus GRPO, at equal completions",
+            "DAPO's lead at equal completions",
             ahead(r),
             -BEHIND,
             below=True,
-            expression=f"lead of DAPO at as many completions < -{BEHIND}",
+            expression=f"DAPO's lead at equal completions < -{BEHIND}",
         )
     return Readout(
-        f"Completions per update; gain of {WINDOW} updates",
+        f"Completions per update, gain in {WINDOW} updates",
         f"{drawn_lately(r):.0f} and {100 * gain_lately(r):.1f}".replace("-", "−"),
-        f"points; breaks above {PRICE} with under {counted(f'{100 * GAIN:g}', 'point')}",
+        f"points; breaks above {PRICE} completions if the gain is under {counted(f'{100 * GAIN:g}', 'point')}",
         Controller.collect,
     )
 
 
 def seen_at(k, r, cause):
     if behind(k, r):
-        return At("Right completions by update", None, None, "behind GRPO at equal cost", "DAPO")
+        return At("Pass rate by update", None, None, "behind GRPO at equal completions", "DAPO")
     return At(BATCH, None, None, trays.for_nothing(r.drawn.kept, K))
 
 
@@ -380,19 +380,19 @@ def broken(k, r):
         return None
     if behind(k, r):
         why = Said(
-            f"For as many completions GRPO is {-ahead(r):.2f} ahead of the algorithm that patches it: DAPO ends at "
-            f"{last_rate(r.dapo):.3f}.",
+            f"DAPO ends at a pass rate of {last_rate(r.dapo):.3f}, and GRPO is {-ahead(r):.2f} ahead after equally "
+            "many completions: the fixes cost more than they gain.",
             {
                 "more than luck with a hard prompt is worth": lambda: ahead(r) < -0.17,
                 "both have one rate and one batch": lambda: k.grpo_rate == 1 and k.grpo_groups == GROUPS,
             },
         )
-        return Break(why, fix(k), "GRPO is ahead at equal cost")
+        return Break(why, fix(k), "a fix that does not pay")
     if spent(r):
         paying = [n for n in LENGTHS if n < k.updates and not spent(r, n)]
         why = Said(
-            f"The last {WINDOW} updates drew {drawn_lately(r):.0f} completions each, on average, for "
-            f"{live_lately(r):.1f} live groups of {GROUPS}, and moved the pass rate by {gained_lately(r)} points.",
+            f"The last {WINDOW} updates moved the pass rate by {gained_lately(r)} points, but sampled "
+            f"{drawn_lately(r):.0f} completions each to find {live_lately(r):.1f} live groups of {GROUPS}.",
             {
                 "more than four batches each": lambda: (
                     np.mean([c[-1] - c[-11] for c in r.dapo.completions]) > 10 * PRICE
@@ -401,7 +401,7 @@ def broken(k, r):
                 "they are drawn again": lambda: k.redraw != "never",
             },
         )
-        return Break(why, dict(updates=paying[-1]) if paying else dict(redraw="never"), "drawing again buys nothing")
+        return Break(why, dict(updates=paying[-1]) if paying else dict(redraw="never"), "resampling that gains nothing")
     return None
 
 
@@ -420,8 +420,8 @@ def worse(k, r):
         return None
     if k.redraw == "reward" and (dead := dead_share(r)) > KEPT_DEAD:
         return Said(
-            f"{100 * dead:.0f} % of the groups kept are all right or all wrong and differ in length alone: DAPO ends "
-            f"at {last_rate(r.dapo):.3f}.",
+            f"DAPO ends at a pass rate of {last_rate(r.dapo):.3f}: {100 * dead:.0f} % of the groups that it kept are "
+            "all correct or all wrong and differ in length alone.",
             {
                 "more were kept than are live": lambda: np.sum(r.dapo.kept) > np.sum(r.dapo.live),
                 "length is charged": lambda: k.L_cache > 0,
@@ -431,7 +431,7 @@ def worse(k, r):
         return None
     as_many = np.mean([rate[r.updates] for rate in r.grpo.mean_rate])
     return Said(
-        f"DAPO ends at {last_rate(r.dapo):.3f} after {k.updates} updates, GRPO after as many at {as_many:.3f}; the "
+        f"After {k.updates} updates, DAPO has a pass rate of {last_rate(r.dapo):.3f} and GRPO of {as_many:.3f}. The "
         f"last {WINDOW} moved DAPO by {gained_lately(r)} points.",
         {"the default does better": lambda: last_rate(end(run, Knobs(seed=k.seed)).dapo) > last_rate(r.dapo)},
     )
@@ -439,7 +439,7 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"DAPO ends at {last_rate(r.dapo):.3f}; its last {WINDOW} updates moved the pass rate "
+        f"DAPO ends at a pass rate of {last_rate(r.dapo):.3f}. Its last {WINDOW} updates moved it "
         f"by {gained_lately(r)} points.",
         {
             "nothing is paid for nothing": lambda: (
@@ -461,15 +461,15 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "GRPO gets three times the batch. How much of DAPO's lead after 30 updates is left?",
+    "If GRPO gets a batch three times as large, how much of DAPO's lead after 30 updates is left?",
     ("none", "about half", "nearly all"),
     Knobs(grpo_groups=24),
     2,
     lambda k, r: (
         f"DAPO ends at {last_rate(r.dapo):.2f}, GRPO at {np.mean([rate[r.updates] for rate in r.grpo.mean_rate]):.2f}: "
-        "a larger batch makes a step surer, and no longer."
+        "a larger batch makes each step less noisy, but not longer."
     ),
 )
 
-DARE = "Can you make updates cost samples and gain nothing?"
+DARE = "Can you make updates sample a lot and gain nothing?"
 OPENING = Played(Knobs(redraw="never", updates=60), Knobs(updates=60), "opening")
