@@ -66,7 +66,10 @@ BREAKS = {
         "Poor pairs, 22 bytes": "a scorer without its anchor",
         "Scorers near chance": "prompts that are left out",
     },
-    "gae": {"λ = 0.95, 1,000 tokens": "the reward fades on its way", "Two ways confused": "a wrong critic is believed"},
+    "gae": {
+        "λ = 0.95, 1,000 tokens": "rewards that fade on the way",
+        "Two ways confused": "a wrong critic that is believed",
+    },
     "gaps": {
         "A quarter of an hour": "too little time for useful lessons",
         "Kernels, the famous one first": "minutes spent on useless lessons",

@@ -31,11 +31,11 @@ CHANGE = Change(
     "the credit of a token",
     (
         Exercise(
-            "Let the critic learn from the whole return, whatever λ the policy has, as VAPO does.",
+            "Let the critic learn from the whole return, whatever the λ of the policy is, as in VAPO.",
             ((REWARD, VALUE, 0.95, 0.95), (REWARD, VALUE, 0.0, 0.0)),
             decoupled,
             (
-                "The policy's λ belongs to the advantages alone. Which λ makes a return of what is still to come?",
+                "The policy's λ affects only the advantages. With which λ is a return the sum of all later rewards?",
                 "The last argument of the second sum is 1.",
             ),
             (
@@ -44,13 +44,13 @@ CHANGE = Change(
             ),
         ),
         Exercise(
-            "Look exactly two tokens ahead: the advantage is the two rewards that come next and the value after them, "
-            "less the value before. The returns stay as they are.",
+            "Look exactly two tokens ahead: the advantage is the next two rewards plus the value after them, minus the "
+            "value before them. The returns stay as they are.",
             ((REWARD, VALUE, 0.95, 0.95), (REWARD + 0.1, VALUE, 0.5, 1.0)),
             two_ahead,
             (
-                "With λ = 0 GAE looks one token ahead. Two of these surprises, one after the other, look two ahead.",
-                "Take the advantage at λ = 0, and add to it the same array moved one token to the left.",
+                "At λ = 0, GAE looks one token ahead. Two such surprises in a row look two tokens ahead.",
+                "Compute the advantage at λ = 0, and add the same array moved one token to the left.",
             ),
             (
                 "    advantage = gae_without_holes(reward, value, 1.0, lam)",
@@ -69,12 +69,12 @@ def right(r):
 
 CHALLENGES = (
     Challenge(
-        "With SGD, answers of 1,000 tokens and λ at most 0.98, have 75 of 100 answers right.",
+        "With SGD, 1,000 tokens and λ at most 0.98, get 75 of 100 answers correct.",
         lambda k, r: bool(k.optimizer == "SGD" and k.length == 1000 and k.lam <= 0.98 and right(r)),
         Knobs(lam=0.98, length=1000, target=WHOLE),
     ),
     Challenge(
-        "Two ways stay confused for ever, at a critic's rate of 0. With λ below 1, have 75 of 100 answers right.",
+        "The critic confuses two ways and never learns (rate 0). With λ below 1, get 75 of 100 answers correct.",
         lambda k, r: bool(k.opinion == TWO and k.rate == 0 and k.lam < 1 and right(r)),
         Knobs(lam=0.998, opinion=TWO, rate=0.0),
     ),

@@ -112,7 +112,7 @@ def sentence(name, update):
         return "Before training, all four ways to begin are equally likely."
     if (first := arrived(name, update)) > 0:
         return f"No push has reached the first {first} tokens." if first < LONG else "No token is pushed."
-    return f"The first tokens are pushed; {count(policy(name, update)[BEST])} of 100 answers begin with Derive."
+    return f"The first tokens are pushed, and {count(policy(name, update)[BEST])} of 100 answers begin with Derive."
 
 
 OPENING = Figure(
@@ -150,7 +150,7 @@ def by_lambda(update):
     ]
     return [
         scene.scene(
-            "Twenty tokens, paid at the last",
+            "Twenty tokens, rewarded at the last one",
             "what one update pushes in answers that begin with Derive: [above-2] up, [below-2] down",
             scene.view(
                 "w",
@@ -174,12 +174,12 @@ def tokens(lam, update):
 def news(update):
     if update == 1:
         return (
-            f"The first reward lands on all 20 tokens at λ = 1, on the last {tokens(0.8, 1)} at 0.8, the last "
-            f"{tokens(0.5, 1)} at 0.5, the last alone at 0."
+            f"The first reward reaches all 20 tokens at λ = 1, the last {tokens(0.8, 1)} at 0.8, the last "
+            f"{tokens(0.5, 1)} at 0.5, and only the last one at 0."
         )
     slow = tokens(0.0, update)
-    reached = "has come to the first token" if slow == SHORT else f"has come to the last {slow}"
-    return f"At λ = 0 the news {reached}. A token loses its tone once the critic expects what comes."
+    reached = "has reached the first token" if slow == SHORT else f"has reached the last {slow} tokens"
+    return f"At λ = 0 the news {reached}. A token turns pale once the critic expects what comes."
 
 
 # ── what reaches the first token, by length ──
@@ -210,7 +210,7 @@ def reaching(lam):
 def left(lam):
     shares = [long_answer.reach(lam, length) for length in (100, 1000)]
     short, long = ("less than a hundred-millionth" if share < 1e-8 else f"{share:.2g}" for share in shares)
-    return f"λ = {lam:g}: of 1 at the end, {short} reaches the first of 100 tokens, {long} of 1,000."
+    return f"At λ = {lam:g}, {short} of a reward reaches the first of 100 tokens, and {long} the first of 1,000."
 
 
 # ── a critic that took one way for another ──
@@ -240,7 +240,7 @@ def expected(update):
     late = update > 0 and begins(update)[BEST] < 0.1 and abs(off[BEST, 1]) > 0.2
     return [
         scene.scene(
-            "What the critic has wrong",
+            "How far the critic is wrong",
             "[above-2] it expects more than comes, [below-2] less, [level] as much",
             scene.view(
                 "w",
@@ -249,7 +249,7 @@ def expected(update):
                 f"After update {update} the critic is off by "
                 + ", ".join(f"{signed(off[way, 1])} after {name}" for way, name in enumerate(WAYS))
                 + ".",
-                *long_answers.marks("a", rows, "begin so"),
+                *long_answers.marks("a", rows, "how often"),
                 long_answers.first_tokens(
                     "r", [BEST], "the correction comes too late" if late else "", bool(late), "look"
                 ),
@@ -262,11 +262,12 @@ def corrected(update):
     sketch, derive = (f"{opinion(update)[way, 1]:.2f}" for way in (RIVAL, BEST))
     if update == 0:
         return (
-            f"It expects {sketch} after Sketch, which is right 5 times in 10, and {derive} after Derive, right 8 times."
+            f"The critic expects {sketch} after Sketch, which is correct 5 times in 10, and {derive} after Derive, "
+            "which is correct 8 times."
         )
     return (
-        f"After {update} updates it expects {sketch} after Sketch and {derive} after Derive; "
-        f"{count(begins(update)[BEST])} answers of 100 begin with Derive."
+        f"After {update} updates the critic expects {sketch} after Sketch and {derive} after Derive, and "
+        f"{count(begins(update)[BEST])} of 100 answers begin with Derive."
     )
 
 
@@ -303,8 +304,8 @@ def batch(N):
 
 def best_lambda(N):
     both = errors(N, 0.5).sum(axis=0)
-    many = "a batch of one answer" if N == 1 else f"{N} answers a batch"
-    return f"With {many} the error is least at λ = {GRID[both.argmin()]:.2g}."
+    many = "one answer" if N == 1 else f"{N} answers"
+    return f"With {many} per batch, the error is smallest at λ = {GRID[both.argmin()]:.2g}."
 
 
 def noise(name):
@@ -313,8 +314,8 @@ def noise(name):
     chosen = by_critic[name]
     return [
         panel(
-            "Noise of the gradient that one answer gives",
-            "variance, exact; the bias is left out",
+            "Noise of the gradient from one answer",
+            "exact variance, without the bias",
             *(line(GRID, values, other, 8, "other") for other, values in by_critic.items() if other != name),
             line(GRID, chosen, name),
             dots([GRID[chosen.argmin()]], [chosen.min()], "least"),
@@ -331,7 +332,8 @@ def noise(name):
 
 def least(name):
     values = errors(1, CRITICS[name])[1]
-    return f"{name.capitalize()}: the noise is least at λ = {GRID[values.argmin()]:.2g}, {values.min():.4f}."
+    best = GRID[values.argmin()]
+    return f"{name.capitalize()}: the noise is smallest at λ = {best:.2g}, where it is {values.min():.4f}."
 
 
 FIGURES = {
@@ -371,13 +373,13 @@ FIGURES = {
     "batch": Figure(
         batch,
         chain_credit.squared_error,
-        Handle("Answers of a batch", SIZES, start=2, words=tuple(map(str, SIZES)), symbol="N"),
+        Handle("Answers per batch", SIZES, start=2, words=tuple(map(str, SIZES)), symbol="N"),
         best_lambda,
     ),
     "noise": Figure(
         noise,
         chain_credit.bias_and_variance,
-        Handle("The critic is", tuple(CRITICS), start=0, words=tuple(CRITICS)),
+        Handle("Critic", tuple(CRITICS), start=0, words=tuple(CRITICS)),
         least,
     ),
 }

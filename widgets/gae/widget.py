@@ -23,7 +23,7 @@ from widgets.frame.drawing.small_figures import Played
 from widgets.frame.drawing.written import signed
 from widgets.gae import long_answers
 
-TITLE = "One answer, one decision, one reward at its end: what reaches the first token"
+TITLE = "How much of a reward at the end of an answer reaches the first token"
 UPDATES, START = long_answer.UPDATES, 0.25  # the share of each way before training
 EVERY = 3  # updates between two pictures
 WAYS = ("Guess", "Sketch", "Recall", "Derive")
@@ -42,14 +42,14 @@ COST = f"{UPDATES * long_answer.BATCH:,} answers a run"
 @dataclass(frozen=True)
 class Knobs:
     lam: float = ladder("How far credit reaches back", 0.95, [0.0, 0.5, 0.8, 0.95, 0.98, 0.998, 1.0], "λ")
-    length: int = ladder("Tokens of an answer", 100, [20, 40, 100, 400, 1000])
-    target: str = choice("The critic learns from", SAME, [SAME, WHOLE])
-    opinion: str = choice("Its first opinion", NONE, [NONE, TWO])
-    rate: float = ladder("Its learning rate", 0.3, [0.0, 0.02, 0.05, 0.3])
+    length: int = ladder("Tokens per answer", 100, [20, 40, 100, 400, 1000])
+    target: str = choice("Target of the critic", SAME, [SAME, WHOLE])
+    opinion: str = choice("First opinion of the critic", NONE, [NONE, TWO])
+    rate: float = ladder("Learning rate of the critic", 0.3, [0.0, 0.02, 0.05, 0.3])
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
-    N: int = ladder("Answers of a batch", 16, [1, 4, 16, 64, 512], symbol="N")
-    knows: str = choice("Its critic", "half right", [*SHRINKS])
+    N: int = ladder("Answers per batch", 16, [1, 4, 16, 64, 512], symbol="N")
+    knows: str = choice("Critic in the chain", "half right", [*SHRINKS])
 
 
 KNOB_GROUPS = {
@@ -129,21 +129,21 @@ def figure(k, r):
     return [
         lanes(k, r),
         by_update(
-            "What becomes of the answers",
-            "probability, exact, after each update",
-            line(np.append(0, x), right, "right"),
+            "How the answers change",
+            "exact probability after each update",
+            line(np.append(0, x), right, "correct"),
             line(np.append(0, x), best, BEGIN, 2),
             threshold(GAINED, "no better than before", 0.0),
-            label(UPDATES, min(right[-1], 0.92), "right", 1, "right", below=right[-1] < best[-1]),
+            label(UPDATES, min(right[-1], 0.92), "correct", 1, "right", below=right[-1] < best[-1]),
             label(UPDATES, min(best[-1], 0.92), BEGIN, 2, "right", below=right[-1] >= best[-1] > 0.1),
             updates=UPDATES,
             tab="The answers",
         ),
         panel(
             "What the critic expects",
-            f"before each token, after update {r.updates}; dotted: how often each way is right",
+            f"before each token, after update {r.updates}; dotted: how often each way is correct",
             *(line(tokens, r.last.values[way], name, way + 1) for way, name in enumerate(WAYS)),
-            *(line([1, k.length], 2 * [right], f"{name} is right", 1, "exact") for name, right in TRUE),
+            *(line([1, k.length], 2 * [right], f"{name} is correct", 1, "exact") for name, right in TRUE),
             *(
                 label(k.length, r.last.values[way, -1], name, way + 1, "right")
                 for way, name in enumerate(WAYS)
@@ -157,7 +157,7 @@ def figure(k, r):
         ),
         by_update(
             "Advantage of the first token",
-            "mean size of 64 answers, logarithmic",
+            "mean size in 64 answers, logarithmic",
             line(x, np.maximum([frame.size[0] for frame in r.frames], LOWEST), "first token"),
             updates=UPDATES,
             y_range=(LOWEST, 10),
@@ -165,7 +165,7 @@ def figure(k, r):
             tab="The critic",
         ),
         panel(
-            "What a λ costs: the squared error of the mean gradient of a batch",
+            "What λ costs: the squared error of a batch’s mean gradient",
             f"exact; {CHAIN[0]} tokens of which {CHAIN[2]} must be good, {counted(k.N, 'completion')}; log scale",
             line(GRID, np.maximum(r.squared_bias, 1e-6), "bias²", 2),
             line(GRID, r.noise, "noise", 3),
@@ -187,7 +187,7 @@ def at(r, lam):
     return float(np.interp(lam, GRID, r.squared_bias + r.noise))
 
 
-LANES, BEGIN = "What lands on an answer, in the last update", "begin with Derive"
+LANES, BEGIN = "How the last update pushes each answer", "begin with Derive"
 RIGHT_BEFORE = float(long_answer.RIGHT.mean())
 TRUE = list(zip(WAYS, long_answer.RIGHT.tolist()))
 
@@ -197,7 +197,7 @@ def lanes(k, r):
     rows = ways(r.last)
     return scene.scene(
         LANES,
-        f"advantages, added up, of update {r.updates}; [above-2] pushed up, [below-2] down",
+        f"advantages added up in update {r.updates}; [above-2] pushed up, [below-2] down",
         scene.view(
             "w",
             long_answers.WIDE,
@@ -205,7 +205,7 @@ def lanes(k, r):
             f"Answers of {k.length:,} tokens. First tokens: "
             + ", ".join(f"{row.name} {signed(row.values[0])}" for row in rows)
             + ".",
-            *long_answers.marks("a", rows, "begin so"),
+            *long_answers.marks("a", rows, "how often"),
             ring(k, r),
         ),
         tab="The answers",
@@ -235,11 +235,11 @@ def ring(k, r):
 def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right answers", 100 * long_answer.right(r.last.policy), "of 100", long_answer.right, state),
+        Readout("Correct answers", 100 * long_answer.right(r.last.policy), "of 100", long_answer.right, state),
         Readout("Answers that begin with Derive", 100 * r.last.policy[BEST], "of 100", long_answer.softmax),
-        Readout("Of a reward, reaches token 1 at once", long_answer.reach(k.lam, k.length), "", long_answer.reach),
-        Readout("Mean advantage of the first token, size", r.last.size[0], "", long_answer.credit),
-        Readout("The critic is off, at the second token", critic_off(r), "", long_answer.critic_error),
+        Readout("Reward that reaches token 1 at once", long_answer.reach(k.lam, k.length), "", long_answer.reach),
+        Readout("Mean size of token 1’s advantage", r.last.size[0], "", long_answer.credit),
+        Readout("Error of the critic at token 2", critic_off(r), "", long_answer.critic_error),
     ]
 
 
@@ -249,17 +249,21 @@ def critic_off(r):
 
 def watched(k, r):
     return Gauge(
-        "Share of the best way", float(r.last.policy[BEST]), GAINED, below=True, expression=f"policy[Derive] < {GAINED}"
+        "Share of answers with Derive",
+        float(r.last.policy[BEST]),
+        GAINED,
+        below=True,
+        expression=f"policy[Derive] < {GAINED}",
     )
 
 
 def holds(k, r):
     many, right = count(r.last.policy[BEST]), count(long_answer.right(r.last.policy))
     return Said(
-        f"{right} of 100 answers are right after update {r.updates}, and {many} begin with Derive, the best way.",
+        f"{right} of 100 answers are correct after update {r.updates}, and {many} begin with Derive, the best way.",
         {
             "the best way is the one most taken": lambda: r.updates < UPDATES or r.last.policy.argmax() == BEST,
-            "so many are right": lambda: (
+            "so many are correct": lambda: (
                 abs(sum(p * q for p, (_, q) in zip(r.last.policy, TRUE)) - int(right) / 100) < 0.006
             ),
         },
@@ -272,7 +276,7 @@ def worse(k, r):
     if r.updates < UPDATES or right >= BEHIND:
         return None
     return Said(
-        f"{count(right)} of 100 answers are right after {UPDATES} updates. At λ = 1 it is more than 77.",
+        f"{count(right)} of 100 answers are correct after {UPDATES} updates. With λ = 1, more than 77 are.",
         {
             "the best way has gained": lambda: r.last.policy[BEST] > START,
             "more than 77 at λ = 1": lambda: end(run, replace(k, lam=1.0)).right[-1] > 0.77,
@@ -280,7 +284,7 @@ def worse(k, r):
     )
 
 
-FADES, BELIEVED = "the reward fades on its way", "a wrong critic is believed"
+FADES, BELIEVED = "rewards that fade on the way", "a wrong critic that is believed"
 
 
 def broken(k, r):
@@ -293,8 +297,8 @@ def broken(k, r):
     right, many = count(long_answer.right(r.last.policy)), count(r.last.policy[BEST])
     if cause(k) == FADES:
         why = Said(
-            f"λ = {k.lam:g} brings {share(k)} of a reward to the first of {k.length:,} tokens: {right} of 100 answers "
-            f"are right, 45 before training.",
+            f"{right} of 100 answers are correct (45 before training), because λ = {k.lam:g} brings {share(k)} of a "
+            f"reward to the first of {k.length:,} tokens.",
             {
                 "no better than before": lambda: r.right[-1] < RIGHT_BEFORE + 0.02,
                 "λ = 1 mends it": lambda: share_of_best(lam=1.0) > 0.5,
@@ -302,10 +306,10 @@ def broken(k, r):
         )
     else:
         why = Said(
-            f"At λ = {k.lam:g} the first token hears a critic who takes Sketch for better: {many} of 100 answers begin "
-            f"with Derive, {right} are right.",
+            f"{many} of 100 answers begin with Derive, and {right} are correct. At λ = {k.lam:g} the policy follows a "
+            "critic that prefers Sketch.",
             {
-                "it takes Sketch for better": lambda: OPINIONS[k.opinion].argmax() == RIVAL != BEST,
+                "it prefers Sketch": lambda: OPINIONS[k.opinion].argmax() == RIVAL != BEST,
                 "λ = 1 mends it": lambda: share_of_best(lam=1.0) > 0.5,
                 "without the opinion more begin so": lambda: share_of_best(opinion=NONE) > r.best[-1],
             },
@@ -347,12 +351,12 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "At λ = 1, 78 of 100 answers of 1,000 tokens come out right. How many at λ = 0.95, a usual value?",
+    "At λ = 1, 78 of 100 answers of 1,000 tokens are correct. How many are correct at λ = 0.95, a usual value?",
     ("78 again", "about 60", "45, as before"),
     Knobs(length=1000),
     2,
-    lambda k, r: f"It is {count(long_answer.right(r.last.policy))}: sixty updates have changed nothing.",
-    "Right answers",
+    lambda k, r: f"{count(long_answer.right(r.last.policy))} are correct: sixty updates have changed nothing.",
+    "Correct answers",
 )
 DARE = "Can you make sixty updates change nothing?"
 OPENING = Played(Knobs(lam=1.0, length=1000), Knobs(length=1000), "opening")

@@ -70,7 +70,7 @@ def test_the_first_token_gets_lambda_to_the_tokens_between():
     k, r = result(length=40)
     assert r.frames[0].size[0] / r.frames[0].size[-1] == pytest.approx(0.95**39)
     values = {readout.label: readout.value for readout in widget.readouts(k, r)}
-    assert values["Of a reward, reaches token 1 at once"] == pytest.approx(0.95**39)
+    assert values["Reward that reaches token 1 at once"] == pytest.approx(0.95**39)
 
 
 def test_the_exact_chain_has_its_least_error_further_right_with_a_larger_batch():
