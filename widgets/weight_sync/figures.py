@@ -187,7 +187,7 @@ def first_told(lag):
     fifth, ninth = ([f(run) for run in (weighed, plain)] for f in (lambda run: share(run)[4], after_nine))
     return (
         f"With a lag of {lag}, the effective share in update 5 is {fifth[0]:.2f} if weighted and {fifth[1]:.2f} if "
-        f"not. After update 9, {ninth[0]:.2f} and {ninth[1]:.2f} are correct."
+        f"not. The pass rates after update 9 are {ninth[0]:.2f} and {ninth[1]:.2f}."
     )
 
 
