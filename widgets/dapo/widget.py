@@ -391,8 +391,8 @@ def broken(k, r):
     if spent(r):
         paying = [n for n in LENGTHS if n < k.updates and not spent(r, n)]
         why = Said(
-            f"The last {WINDOW} updates moved the pass rate by {gained_lately(r)} points, but sampled "
-            f"{drawn_lately(r):.0f} completions each to find {live_lately(r):.1f} live groups of {GROUPS}.",
+            f"The last {WINDOW} updates moved the pass rate by {gained_lately(r)} points, although each "
+            f"sampled {drawn_lately(r):.0f} completions to find {live_lately(r):.1f} live groups of {GROUPS}.",
             {
                 "more than four batches each": lambda: (
                     np.mean([c[-1] - c[-11] for c in r.dapo.completions]) > 10 * PRICE
