@@ -5,8 +5,8 @@ opening does not say, for that is what a reader is to find.
 # {widget: {preset: cause}}: all presets that break
 BREAKS = {
     "agentic": {
-        "No mask, long output": "it imitates the tool",
-        "No mask, REINFORCE": "it stops calling",
+        "No mask, long output": "imitation of the tool's text",
+        "No mask, REINFORCE": "calls that die out",
         "Mask, one to the right": "a mask off by one",
     },
     "algorithm": {

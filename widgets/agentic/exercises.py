@@ -30,24 +30,24 @@ CHANGE = Change(
     "the mask of the loss",
     (
         Exercise(
-            "Train on the last turn alone: what the policy wrote after the tool's last token. Without a call a "
-            "completion keeps all of its tokens.",
+            "Train on the last turn only, which is what the policy wrote after the tool's last token. A completion "
+            "without a call keeps all of its tokens.",
             ((OWN[:1], VALID[:1], True, 0), (OWN, VALID, True, 0)),
             after_the_last_reply,
             (
-                "The tool's tokens are valid - own. A token of the last turn has none of them after it.",
-                "Reversed, summed and reversed again, (valid - own)[:, ::-1].cumsum(axis=1)[:, ::-1] counts those.",
+                "The tool's tokens are valid - own. None of them comes after a token of the last turn.",
+                "(valid - own)[:, ::-1].cumsum(axis=1)[:, ::-1] counts the tool's tokens from each position on.",
             ),
             (MASK, "    return own * ((valid - own)[:, ::-1].cumsum(axis=1)[:, ::-1] == 0)"),
         ),
         Exercise(
-            "Let the tool's turn end one token early: its last token, before the policy writes on, counts as the "
-            "policy's.",
+            "Let the tool's turn end one token early, so that its last token, just before the policy continues, counts "
+            "as the policy's.",
             ((OWN[:1], VALID[:1], True, 0), (OWN, VALID, True, 0)),
             with_the_last_of_the_reply,
             (
-                "Such a token stands directly before one of the policy's: the mask moved one place to the left has it.",
-                "np.append(own[:, 1:], 0 * own[:, :1], axis=1) is that mask; np.maximum joins it to own.",
+                "Such a token stands directly before one of the policy's, so the mask moved one place left covers it.",
+                "np.append(own[:, 1:], 0 * own[:, :1], axis=1) is that mask, and np.maximum joins it to own.",
             ),
             (MASK, "    return np.maximum(own, np.append(own[:, 1:], 0 * own[:, :1], axis=1))"),
         ),
@@ -61,12 +61,12 @@ def right(r):
 
 CHALLENGES = (
     Challenge(
-        "Without the mask and with a tool output of 16 tokens, end with 0.9 right or more.",
+        "Without the mask and with replies of 16 tokens, end at a pass rate of 0.9 or more.",
         lambda k, r: bool(not k.masked and k.reply == 16 and right(r) >= 0.9),
         Knobs(masked=False, reply=16, fill="0"),
     ),
     Challenge(
-        "By REINFORCE without the mask, end with 0.8 right or more.",
+        "With REINFORCE and without the mask, end at a pass rate of 0.8 or more.",
         lambda k, r: bool(not k.masked and k.algorithm == "REINFORCE" and right(r) >= 0.8),
         Knobs(masked=False, reply=2, algorithm="REINFORCE"),
     ),

@@ -32,7 +32,7 @@ def by_turn(cells):
     """A row a turn: who writes, and the cells."""
     own = trajectory()[1]
     rows = [["policy" if own[first] else "tool", cells[first:last], ""] for first, last in turns(own)]
-    return [grid(rows, "One trajectory", "a row a turn")]
+    return [grid(rows, "One trajectory", "one row per turn")]
 
 
 def named():
@@ -55,9 +55,9 @@ def authors(quantity):
 
 
 SAID = {
-    "written by": "The policy asks for entry 8 and is told seven digits; the last of them is the entry.",
+    "written by": "The policy asks for entry 8 and gets seven digits, of which the last is the entry.",
     "log-prob": "Log-probability under the policy: 0 is certain, −12.9 is one in four hundred thousand.",
-    "push": "Length of the push on the logits if the token counts with weight 1; none is longer than 1.41.",
+    "push": "Length of the push on the logits if the token has weight 1. No push is longer than 1.41.",
 }
 
 
@@ -78,14 +78,14 @@ def loudness(update):
 
     return [
         panel(
-            "How surprised the policy is",
-            "nats, −log π of each token",
+            "The policy's surprise at each token",
+            "−log π in nats",
             *by_author(-step.logp, 18),
             y_range=(0, 21),
             **settings,
         ),
         panel(
-            "How hard each token pulls",
+            "The push of each token",
             "length of d log π / d logits",
             *by_author(step.push, 1.45),
             y_range=(0, 1.7),
@@ -98,7 +98,7 @@ def pulls(update):
     step = readings()[update]
     own, tool = step.push[step.own > 0], step.push[step.own == 0]
     when = "Before the first update" if update == 0 else f"After update {update}"
-    return f"{when}: the policy's tokens pull by {own.max():.2f} at most, the tool's by {tool.min():.2f} at least."
+    return f"{when}, the policy's tokens push by {own.max():.2f} at most, and the tool's by {tool.min():.2f} at least."
 
 
 # ── the tool's share, and what comes of it ──
@@ -120,11 +120,11 @@ def ended(run):
 def shares(length):
     tokens, gradient = (np.array([unmasked(reply)[i].mean() for reply in REPLIES]) for i in (0, 1))
     at, others = REPLIES.index(length), [reply for reply in REPLIES if reply != length]
-    x = dict(x="tokens of the tool's reply", x_range=(0, 18), ticks=dict(tickvals=list(REPLIES)))
+    x = dict(x="tokens in the tool's reply", x_range=(0, 18), ticks=dict(tickvals=list(REPLIES)))
     return [
         panel(
             "The tool's share",
-            "of the tokens, of the first ten gradients",
+            "of the tokens and of the first ten gradients",
             line(REPLIES, tokens, "of the tokens", 8),
             line(REPLIES, gradient, "of the gradient", 2),
             dots([length], [tokens[at]], "this reply", 8),
@@ -135,8 +135,8 @@ def shares(length):
             **x,
         ),
         panel(
-            "Right in the end",
-            "without a mask, share of 64, three seeds",
+            "Pass rate at the end",
+            "without a mask, last five updates, three seeds",
             dots(
                 np.repeat(others, SEEDS), np.concatenate([unmasked(reply)[2] for reply in others]), "other replies", 8
             ),
@@ -150,8 +150,8 @@ def shares(length):
 def led(length):
     tokens, gradient, right = unmasked(length)
     return (
-        f"A reply of {length}: {100 * tokens.mean():.0f} % of the tokens, {100 * gradient.mean():.0f} % of the "
-        f"gradient; {spread(right)} right in the end."
+        f"Replies of {length} tokens make up {100 * tokens.mean():.0f} % of the tokens and {100 * gradient.mean():.0f} "
+        f"% of the gradient. The pass rate ends at {spread(right)}."
     )
 
 
@@ -183,8 +183,9 @@ def counted(name):
     own, inside = trajectory()[1], covered(MASKS[name])
     tools, left_out = int((inside * (1 - own)).sum()), int(((1 - inside) * own).sum())
     return (
-        f"{int(inside.sum())} of {len(own)} tokens are in the loss, {tools or 'none'} of them the tool's; of the "
-        f"policy's own {left_out or 'none'} {plural(max(left_out, 1), 'is', 'are')} left out."
+        f"{int(inside.sum())} of {len(own)} tokens are in the loss, and {tools or 'none'} of them "
+        f"{plural(max(tools, 1), 'is', 'are')} the tool's. Of the policy's own tokens, {left_out or 'none'} "
+        f"{plural(max(left_out, 1), 'is', 'are')} left out."
     )
 
 
@@ -197,7 +198,7 @@ def masks(name):
 
 FIGURES = {
     "authors": Figure(
-        authors, tool_masking.tool_run, Handle("In each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
+        authors, tool_masking.tool_run, Handle("Shown in each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
     ),
     "loudness": Figure(
         loudness,
@@ -211,7 +212,7 @@ FIGURES = {
         pulls,
     ),
     "shares": Figure(
-        shares, tool_masking.tool_run, Handle("Reply", REPLIES, start=4, words=tuple(map(str, REPLIES))), led
+        shares, tool_masking.tool_run, Handle("Tokens per reply", REPLIES, start=4, words=tuple(map(str, REPLIES))), led
     ),
     "masks": Figure(masks, tool_masking.shifted, Handle("Mask", tuple(MASKS), start=2, words=tuple(MASKS)), counted),
 }

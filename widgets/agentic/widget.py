@@ -18,7 +18,7 @@ from widgets.frame.drawing.marks import bars, both, by_update, label, line, pane
 from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
-COST = f"{60 * 64:,} completions a run"
+COST = f"{60 * 64:,} completions per run"
 UPDATES, EVERY, WINDOW, FIRST = 60, 6, 5, 10
 WELL = 0.9  # right, in the end
 CALLS = 0.4  # completions that call in the end: below it the policy has given up the tool; unmasked GRPO stays above
@@ -28,12 +28,12 @@ FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 
 @dataclass(frozen=True)
 class Knobs:
-    masked: bool = toggle("Mask the tool's tokens", True)
-    reply: int = ladder("Tool output, tokens", 8, [2, 4, 8, 12, 16])
-    shift: int = slider("Mask shifted by", 0, -1, 1, 1, unit="tokens")
+    masked: bool = toggle("Mask on the tool's tokens", True)
+    reply: int = ladder("Tokens per tool reply", 8, [2, 4, 8, 12, 16])
+    shift: int = slider("Shift of the mask", 0, -1, 1, 1, unit="tokens")
     algorithm: str = choice("Algorithm", "GRPO", list(FILES))
-    denominator: str = choice("Mean over", "own tokens", ["own tokens", "all tokens"])
-    fill: str = choice("Missing old_logp", "recomputed", ["recomputed", "0"])
+    denominator: str = choice("Loss averaged over", "own tokens", ["own tokens", "all tokens"])
+    fill: str = choice("Missing log-probabilities", "recomputed", ["recomputed", "0"])
     seed: int = slider("Seed", 0, 0, 99, 1)
 
 
@@ -49,8 +49,8 @@ PRESETS = {
 
 def idle(k):
     if not k.masked:
-        return dict(shift="there is no mask")
-    return {} if k.shift else dict(fill="the mask leaves those out")
+        return dict(shift="there is no mask to shift")
+    return {} if k.shift else dict(fill="the mask leaves them out")
 
 
 def run(k):
@@ -92,12 +92,12 @@ def figure(k, r):
     nll, push = -step.logp[:n], step.push[:n]
     return [
         by_update(
-            "Right completions and tool calls",
-            f"share of 64 completions, right: mean of {WINDOW} updates",
-            line(x, right, "right", 1),
+            "Correct completions and tool calls",
+            f"share of 64 completions; correct: mean of {WINDOW} updates",
+            line(x, right, "correct", 1),
             line(x, calls, "called the tool", 2),
-            threshold(HALF, f"broken if fewer than {HALF:g} are right at the end", 0),
-            label(UPDATES, 0.02, "right", 1, "right"),
+            threshold(HALF, f"broken if fewer than {HALF:g} are correct at the end", 0),
+            label(UPDATES, 0.02, "correct", 1, "right"),
             label(0, 1.05, "called the tool", 2),
             updates=UPDATES,
             y_range=(0, 1.2),
@@ -106,15 +106,15 @@ def figure(k, r):
         ),
         by_update(
             "The tool's share of the gradient",
-            "of both parts' squared norms, before each update",
+            "share of the squared norms, before each update",
             line(x, share, "share", 1),
             updates=UPDATES,
             y_range=(-0.02, 1.05),
             tab="Training",
         ),
         panel(
-            "How surprised the policy is",
-            "nats, −log π of each token, latest batch; cut at 26",
+            "The policy's surprise at each token",
+            "−log π in nats, latest batch; cut off at 26",
             bars(place, nll * own, "policy", 1),
             bars(place, nll * (1 - own), "tool", 2),
             label(0.5, 23, "policy", 1),
@@ -126,7 +126,7 @@ def figure(k, r):
             tab="One trajectory",
         ),
         panel(
-            "How hard each token would pull",
+            "The push of each token",
             "length of d log π / d logits, at most 1.41",
             bars(place, push * own, "policy", 1),
             bars(place, push * (1 - own), "tool", 2),
@@ -137,8 +137,8 @@ def figure(k, r):
             tab="One trajectory",
         ),
         by_update(
-            "Can the policy write the tool's part",
-            "nats a token of the tool's text under the policy; falling is learning to imitate it; cut at 20",
+            "The policy's surprise at the tool's text",
+            "nats per token; it falls if the policy learns to imitate the tool; cut off at 20",
             line(x, column(r, "tool_nll"), "tool's text", 1),
             line([0, UPDATES], [UNIFORM] * 2, "uniform", 1, "reference"),
             label(UPDATES, UNIFORM, "a uniform guess, ln 20", 0, "right", below=True),
@@ -171,10 +171,12 @@ def right_now(r):
 def readouts(k, r):
     step = r[-1]
     return [
-        Readout("First ten gradients, from the tool's text", 100 * early_share(r), "%", tool_masking.looked_at),
-        Readout("Right, last five updates", right_now(r), "", tool_masking.tool_run, "violated" if failed(r) else ""),
-        Readout("Called the tool", 100 * step.call_rate, "%", tool_masking.tool_run),
-        Readout("Gradient diluted by", r[0].dilution, "", tool_masking.dilution),
+        Readout("Tool's share, first ten gradients", 100 * early_share(r), "%", tool_masking.looked_at),
+        Readout(
+            "Pass rate, last five updates", right_now(r), "", tool_masking.tool_run, "violated" if failed(r) else ""
+        ),
+        Readout("Completions that call the tool", 100 * step.call_rate, "%", tool_masking.tool_run),
+        Readout("Dilution factor of the gradient", r[0].dilution, "", tool_masking.dilution),
         Readout("Mean ratio in the loss", step.mean_ratio, "", tool_masking.looked_at),
     ]
 
@@ -186,22 +188,22 @@ def failed(r):
 
 def watched(k, r):
     return Gauge(
-        f"Right, last {WINDOW} updates",
+        f"Pass rate, last {WINDOW} updates",
         right_now(r),
         HALF,
         below=True,
-        expression=f"mean(right[-{WINDOW}:]) < {HALF:g} at the end",
+        expression=f"mean(pass_rate[-{WINDOW}:]) < {HALF:g} at the end",
     )
 
 
 def seen_at(k, r, cause):
     few = calls(r) < CALLS
-    words, curve = ("few still call the tool", "called the tool") if few else ("fewer than half are right", "right")
-    return At("Right completions and tool calls", None, None, words, curve)
+    words, curve = ("few still call the tool", "called the tool") if few else ("fewer than half are correct", "correct")
+    return At("Correct completions and tool calls", None, None, words, curve)
 
 
-SILENT, IMITATED, OFF_BY_ONE = "it stops calling", "it imitates the tool", "a mask off by one"
-DIVIDED, BOTH = "the divisor counts the tool's tokens", "mask and divisor count the tool"
+SILENT, IMITATED, OFF_BY_ONE = "calls that die out", "imitation of the tool's text", "a mask off by one"
+DIVIDED, BOTH = "a divisor that counts the tool's tokens", "a wrong mask and divisor"
 IN_PLACE, OWN = dict(masked=True, shift=0), dict(denominator="own tokens")
 UNDONE = {SILENT: IN_PLACE, IMITATED: IN_PLACE, OFF_BY_ONE: IN_PLACE, DIVIDED: OWN, BOTH: IN_PLACE | OWN}
 
@@ -210,9 +212,9 @@ def broken(k, r):
     if not failed(r):
         return None
     name = cause(k, r)
-    led = f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}."
+    led = f"The pass rate went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}"
     undone = {"undone, it is mended": lambda: mended(k, UNDONE[name])}
-    why = Said(f"{reason(k, r, name)}{led}", undone | facts(k, r, name))
+    why = Said(f"{led}: {reason(k, r, name)}.", undone | facts(k, r, name))
     return Break(why, recovery.different(k, UNDONE[name]), name)
 
 
@@ -238,15 +240,15 @@ def calls(r):
 
 def reason(k, r, name):
     if name == OFF_BY_ONE:
-        return f"The mask stands one token too far {beside(k, r)}, and "
+        return f"the mask is one token too far {beside(k, r)}"
     if name == IMITATED:
-        return f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote: "
+        return f"{100 * early_share(r):.0f} % of the first ten gradients came from text that the tool wrote"
     if name == SILENT:
-        still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "No completion calls"
-        return f"{still} the tool, whose text was trained on: "
+        still = f"only {100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "no completion calls"
+        return f"{still} the tool, because its text was trained on"
     if name == BOTH:
-        return "The tool's tokens count in the loss and in its divisor, and undoing one is not enough: "
-    return f"Divided by all tokens, a completion that calls is pushed {pushed(r):.2f} times as hard: "
+        return "the tool's tokens count in the loss and in its divisor, and mending only one is not enough"
+    return f"the loss is divided by all tokens, so a completion that calls is pushed {pushed(r):.2f} times as hard"
 
 
 def pushed(r):
@@ -271,21 +273,21 @@ def beside(k, r):
     side, name = ("right", "answered") if k.shift > 0 else ("left", "asked")
     shares = column(r[-WINDOW:], name)
     if np.isnan(shares).all():
-        return f"{side}: no call is left"
+        return f"{side}, and no call is left"
     share = f"{100 * np.nanmean(shares):.0f} %"
     if k.shift > 0:
-        return f"right: an answer is begun after {share} of the replies"
-    return f"left: {share} of the calls ask for the right entry"
+        return f"right, and an answer begins after {share} of the replies"
+    return f"left, and {share} of the calls ask for the right entry"
 
 
 def worse(k, r):
     start, ends = windowed(column(r, "accuracy"))[0], right_now(r)
     if ends >= max(start, WELL):
         return None
-    went = f"Right completions went from {start:.2f} to {ends:.2f}"
+    went = f"The pass rate went from {start:.2f} to {ends:.2f}"
     if (k.masked and not k.shift) or k.denominator != OWN["denominator"]:
         return Said(
-            f"{went}, where the default leads to nearly all.",
+            f"{went}. By default it ends near 1.",
             {"it does": lambda: unfinished(r) or right_now(end(run, Knobs(seed=k.seed))) > 0.93},
         )
 
@@ -293,7 +295,7 @@ def worse(k, r):
         return right_now(end(run, replace(k, masked=True, shift=0)))
 
     return Said(
-        f"{went}, where a mask in its place leads to nearly all: the tool's text costs.",
+        f"{went}. With the mask in its place it ends near 1, because the tool's text is left out.",
         {
             "a mask in its place leads to nearly all": lambda: unfinished(r) or in_place() > 0.93,
             "that is more than the count's noise": lambda: unfinished(r) or in_place() > ends + 0.04,
@@ -308,18 +310,20 @@ def unfinished(r):
 def holds(k, r):
     share = 100 * early_share(r)
     return Said(
-        f"{share:.0f} % of the first ten gradients is about the tool's text, and {100 * right_now(r):.0f} % "
-        "are right now.",
+        f"{100 * right_now(r):.0f} % of the completions are correct now, and {share:.0f} % of the first ten gradients "
+        "came from the tool's text.",
         {"none where the mask is in its place": lambda: not k.masked or k.shift != 0 or early_share(r) == 0},
     )
 
 
 GUESS = Guess(
-    "The tool's text counts as the policy's, and a reply has two tokens. What share of the first gradients is theirs?",
+    "Each reply has two tokens, which are not masked. What share of the first ten gradients do they make up?",
     ("a tenth", "a quarter", "about half"),
     Knobs(masked=False, reply=2),
     2,
-    lambda k, r: f"It is {100 * early_share(r):.0f} %, and the run still ends at {right_now(r):.2f}.",
+    lambda k, r: (
+        f"They make up {100 * early_share(r):.0f} %, and the run still ends at a pass rate of {right_now(r):.2f}."
+    ),
 )
 
 
@@ -333,11 +337,11 @@ def opened(plain, other):
     right, calls = ([windowed(column(r, name)) for r in (plain, other)] for name in ("accuracy", "call_rate"))
     return [
         by_update(
-            "Right completions",
+            "Correct completions",
             "share of 64, mean of five updates",
             *both(TWO_RUNS, x, *right),
             label(UPDATES, right[0][-1] + 0.02, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),
-            label(24, 0.08, f"{TWO_RUNS[1]}: {right[1][-1]:.2f} in the end", 1, "center"),
+            label(24, 0.08, f"{TWO_RUNS[1]}: {right[1][-1]:.2f} at the end", 1, "center"),
             threshold(HALF, "too few at the end", 0),
             updates=UPDATES,
             y_range=(0, 1.13),
