@@ -76,8 +76,8 @@ BREAKS = {
     },
     "grpo": {"Hard sums, fours": "a step that is too short", "Hard sums, one group each": "too few updates"},
     "kernels": {
-        "bf16, 4,096 tokens": "sampler and trainer round differently",
-        "24 prompts at a time": "the cache does not fit",
+        "bf16, 4,096 tokens": "different rounding in sampler and trainer",
+        "24 prompts at a time": "a cache that does not fit",
     },
     "kl_estimators": {
         "k1 as a loss": "the same pull on every token",

@@ -29,14 +29,14 @@ CHANGE = Change(
     "the weight of a sequence",
     (
         Exercise(
-            "Make GSPO’s weight of it: the ratio of the whole sequence to the power of 1/length, so the mean of its "
-            "log-ratios decides.",
+            "Turn it into GSPO’s weight: the ratio of the whole sequence to the power of 1/length, so that the mean of "
+            "its log-ratios decides.",
             ((DOUBLED, 2.0), (NOISE, np.array([1.0, 8.0, 64.0])), (NOISE, 5.0, EACH)),
             geometric,
             (
-                "Each token’s log-ratio is divided by the length before it is summed; the share is still a product "
-                "over tokens.",
-                "For one length t it is kept_a_token(gap / t) ** t; np.vectorize makes that of an array.",
+                "Each token’s log-ratio is divided by the length before the sum. The share is still a product over "
+                "tokens.",
+                "For one length t, it is kept_a_token(gap / t) ** t. np.vectorize applies that to an array.",
             ),
             (
                 SHARE,
@@ -46,8 +46,7 @@ CHANGE = Change(
             rounding_net.effective_share,
         ),
         Exercise(
-            "Temper the weights: raise each token’s ratio to the power of 1/2. What is gained in samples is paid in "
-            "bias.",
+            "Temper the weights: raise each token’s ratio to the power of 1/2. You gain samples and pay with bias.",
             ((DOUBLED,), (NOISE,)),
             lambda gap: sum(np.exp(d / 2) for d in gap) ** 2 / (len(gap) * sum(np.exp(d) for d in gap)),
             (
@@ -62,12 +61,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "In another format than fp16, weighed as a whole: let 60 of 100 sequences of 2,048 tokens or more count.",
+        "Without fp16, and with ratios of whole sequences, let 60 of 100 sequences of at least 2,048 tokens count.",
         lambda k, r: bool(k.mode != "fp16" and k.weighing == WHOLE and k.completion >= 2048 and r.share >= 0.6),
         Knobs(mode="bf16, fp32 head", layers=2, completion=2048),
     ),
     Challenge(
-        "Let prefix attention save 40 % of a step that is 0.70 rollout or less, with weights and cache that fit.",
+        "With a rollout share of at most 0.70, let prefix attention save 40 % of the step. Weights and cache must fit.",
         lambda k, r: bool(k.rollout < 0.701 and r.surfaces[0].gain >= 0.4 and r.needs <= r.room),
         Knobs(prompt=65536, completion=16384, groups=4, cached="once"),
     ),

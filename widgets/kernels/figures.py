@@ -23,8 +23,8 @@ def steps(logit):
     at = np.geomspace(0.5, 40, 241)
     return [
         panel(
-            "A probability moves by up to",
-            "%, when its logit is rounded; log scales",
+            "Largest change of a probability",
+            "%, if its logit is rounded; log scales",
             *(line(at, half_step(at, form), form, series) for form, series in (("bf16", 1), ("fp16", 2))),
             label(0.55, 0.3, "bf16", 1),
             label(0.55, 0.035, "fp16", 2),
@@ -40,8 +40,8 @@ def steps(logit):
 
 def steps_said(logit):
     return (
-        f"Near a logit of {logit:g} bf16 has steps of {precision.step_at(logit, 'bf16'):g}: "
-        f"up to {half_step(logit, 'bf16'):.2g} %, in fp16 {half_step(logit, 'fp16'):.2g} %."
+        f"Near a logit of {logit:g}, bf16 has steps of {precision.step_at(logit, 'bf16'):g}, so a probability moves by "
+        f"up to {half_step(logit, 'bf16'):.2g} %. In fp16, it moves by up to {half_step(logit, 'fp16'):.2g} %."
     )
 
 
@@ -68,7 +68,8 @@ def depth(layers):
 def depth_said(layers):
     lives = {mode: rounding_net.half_life(rounding_net.gaps()[mode, layers]) for mode in ("bf16", "fp8")}
     return (
-        f"{layers} layers: half are left after {lives['bf16']:,.0f} tokens in bf16, after {lives['fp8']:,.0f} in fp8."
+        f"With {layers} layers, half are left after {lives['bf16']:,.0f} tokens in bf16, and after "
+        f"{lives['fp8']:,.0f} tokens in fp8."
     )
 
 
@@ -88,19 +89,19 @@ def shared(prompt):
 
     return [
         panel(
-            "Reading the prompt once: that part",
-            "times as fast; 16 completions of 8,192",
+            "Speed-up of attention",
+            "times as fast; 16 completions of 8,192 tokens",
             *curve([s.speedup for s in surfaces]),
-            x="tokens of the prompt",
+            x="prompt length, tokens",
             log="x",
             x_range=(85, 20000),
             y_range=(0, 5),
         ),
         panel(
-            "Of the step it saves",
+            "Share of the step that it saves",
             "%",
             *curve([100 * s.gain for s in surfaces]),
-            x="tokens of the prompt",
+            x="prompt length, tokens",
             log="x",
             x_range=(85, 20000),
             y_range=(0, 50),
@@ -110,14 +111,17 @@ def shared(prompt):
 
 def shared_said(prompt):
     speedup, gain = prefix_attention(prompt).speedup, 100 * prefix_attention(prompt).gain
-    return f"A prompt of {prompt:,} tokens: {speedup:.2f} times as fast, {gain:.1f} % of the step."
+    return (
+        f"With a prompt of {prompt:,} tokens, attention is {speedup:.2f} times as fast, which saves {gain:.1f} % of "
+        "the step."
+    )
 
 
 FIGURES = {
     "shared": Figure(
         shared,
         kernels.surfaces,
-        Handle("Prompt", PROMPTS, start=1, words=tuple(f"{p:,}" for p in PROMPTS)),
+        Handle("Prompt length", PROMPTS, start=1, words=tuple(f"{p:,}" for p in PROMPTS)),
         shared_said,
     ),
     "steps": Figure(

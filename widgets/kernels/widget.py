@@ -20,7 +20,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import band, bars, dots, each_run, label, line, panel, region, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "What a kernel saves of a step, and how many sequences still count"
+TITLE = "What each kernel saves, and how many sequences still count"
 
 MODEL, CHIP = MODELS["qwen2.5-7b"], ACCELERATORS["h100"]
 LENGTHS = [2**n for n in range(6, 17)]
@@ -35,31 +35,31 @@ SHORT = ("prefix", "log-prob", "packing", "sync", "paging", "turns")
 
 @dataclass(frozen=True)
 class Knobs:
-    mode: str = choice("The sampler computes in", "fp16", list(rounding_net.MODES))
-    completion: int = ladder("Completion", 4096, LENGTHS, unit="tokens")
-    prompt: int = ladder("Prompt", 1024, LENGTHS, unit="tokens")
-    turns: int = ladder("Turns", 1, [1, 2, 5, 10, 20, 50])
-    weeks: int = slider("Weeks of an engineer", 12, low=0, high=24, step=1)
-    layers: int = ladder("Layers", 8, list(rounding_net.DEPTHS))
-    weighing: str = choice("What a ratio weighs", rounding_net.WEIGHINGS[0], list(rounding_net.WEIGHINGS))
-    order: str = choice("Kernels are written", BEST, [BEST, FAMOUS])
-    samples: int = ladder("Completions of one prompt", 16, [1, 2, 4, 8, 16, 32, 64], symbol="K")
-    groups: int = ladder("Prompts at a time on a GPU", 16, [1, 2, 4, 8, 16, 24, 32, 64])
-    cached: str = choice("A shared prompt is cached", "for each completion", ["for each completion", ONCE])
-    spread: float = slider("Lengths, deviation over mean", 1.0, low=0.0, high=2.0, step=0.1)
-    micro_batch: int = ladder("Sequences of a micro-batch", 8, [1, 2, 4, 8, 16, 32])
-    rollout: float = slider("Of the step: rollout", 0.70, low=0.0, high=1.0, step=0.01)
-    logp: float = slider("Of the step: log-probs", 0.08, low=0.0, high=0.5, step=0.01)
-    train: float = slider("Of the step: training", 0.14, low=0.0, high=1.0, step=0.01)
-    sync: float = slider("Of the step: weight sync", 0.05, low=0.0, high=1.0, step=0.01)
-    scale: float = slider("Weeks, times what is assumed", 1.0, low=0.5, high=3.0, step=0.5)
+    mode: str = choice("Number format of the sampler", "fp16", list(rounding_net.MODES))
+    completion: int = ladder("Completion length", 4096, LENGTHS, unit="tokens")
+    prompt: int = ladder("Prompt length", 1024, LENGTHS, unit="tokens")
+    turns: int = ladder("Turns per completion", 1, [1, 2, 5, 10, 20, 50])
+    weeks: int = slider("Weeks of engineering", 12, low=0, high=24, step=1)
+    layers: int = ladder("Layers of the network", 8, list(rounding_net.DEPTHS))
+    weighing: str = choice("What each ratio weights", rounding_net.WEIGHINGS[0], list(rounding_net.WEIGHINGS))
+    order: str = choice("Order of writing kernels", BEST, [BEST, FAMOUS])
+    samples: int = ladder("Completions per prompt", 16, [1, 2, 4, 8, 16, 32, 64], symbol="K")
+    groups: int = ladder("Concurrent prompts per GPU", 16, [1, 2, 4, 8, 16, 24, 32, 64])
+    cached: str = choice("Caching of a shared prompt", "for each completion", ["for each completion", ONCE])
+    spread: float = slider("Relative spread of lengths", 1.0, low=0.0, high=2.0, step=0.1)
+    micro_batch: int = ladder("Sequences per micro-batch", 8, [1, 2, 4, 8, 16, 32])
+    rollout: float = slider("Rollout share of the step", 0.70, low=0.0, high=1.0, step=0.01)
+    logp: float = slider("Log-prob share of the step", 0.08, low=0.0, high=0.5, step=0.01)
+    train: float = slider("Training share of the step", 0.14, low=0.0, high=1.0, step=0.01)
+    sync: float = slider("Sync share of the step", 0.05, low=0.0, high=1.0, step=0.01)
+    scale: float = slider("Multiplier of assumed weeks", 1.0, low=0.5, high=3.0, step=0.5)
 
 
 AGENTS = Knobs(completion=8192, prompt=8192, turns=20, groups=2, logp=0.06, train=0.10, sync=0.04)
 KNOB_GROUPS = {
     "Rounding": ("layers", "weighing"),
-    "The batch": ("prompt", "turns", "samples", "groups", "cached", "spread", "micro_batch"),
-    "Who writes which kernel": ("weeks", "order", "scale"),
+    "Batch": ("prompt", "turns", "samples", "groups", "cached", "spread", "micro_batch"),
+    "Writing kernels": ("weeks", "order", "scale"),
     "Shares of a step": ("rollout", "logp", "train", "sync"),
 }
 PRESETS = {
@@ -71,11 +71,11 @@ PRESETS = {
     "24 prompts at a time": Knobs(groups=24),
 }
 GUESS = Guess(
-    "Prompts of 256 tokens, 16 completions of 8,192 each. Attention that reads a shared prompt once saves of the step",
-    ("nearly half", "a seventh", "a fortieth"),
+    "16 completions of 8,192 tokens share 256 prompt tokens. How much does it save to read these only once?",
+    ("nearly half of the step", "a seventh of it", "a fortieth of it"),
     PRESETS["Prompts of 256"],
     2,
-    lambda k, r: f"{100 * r.surfaces[0].gain:.1f} %: next to 8,192 tokens of their own, 256 shared ones are little.",
+    lambda k, r: f"It saves {100 * r.surfaces[0].gain:.1f} %, because 256 tokens are few beside 8,192.",
 )
 
 
@@ -153,7 +153,7 @@ def figure(k, r):
 
 
 WHOLE, TOKENS, _ = rounding_net.WEIGHINGS
-COUNT = "Of 100 sequences, so many still count"
+COUNT = "Sequences out of 100 that still count"
 
 
 def counting(k, r):
@@ -170,7 +170,7 @@ def counting(k, r):
         dots([k.completion], [100 * r.share], "here", role="here"),
     ]
     return panel(
-        COUNT if k.weighing != TOKENS else "Of 100 tokens, so many still count",
+        COUNT if k.weighing != TOKENS else "Tokens out of 100 that still count",
         f"effective sample size; [s8] other formats; {k.layers} layers",
         *marks,
         threshold(HALF, "fewer than half", 0),
@@ -206,14 +206,14 @@ def returns(k, r):
     places = list(range(len(r.surfaces)))
     gains = [100 * s.by_week for s in r.surfaces]
     return panel(
-        "Saved of the step, by week of work",
-        "%; weeks are assumed; at the top what is saved in all",
-        bars(places, gains, "% a week", 1),
+        "Share of the step saved per week of work",
+        "%; weeks are assumed; above each bar its whole saving",
+        bars(places, gains, "% per week", 1),
         *(label(n, g + 0.1, f"{100 * s.gain:.1f}", 1, "center") for n, (s, g) in enumerate(zip(r.surfaces, gains))),
-        x="kernels",
+        x="kernel",
         x_range=[-0.6, 5.6],
         y_range=[0, 16],
-        tab="Return",
+        tab="Savings",
         ticks=dict(tickvals=places, ticktext=list(SHORT), tickangle=0),
     )
 
@@ -232,13 +232,13 @@ def purchases(k, r):
         marks.append(label(week + 0.2, foot, SHORT[kernels.SURFACES.index(name)], 1))  # not on the one before
     marks.append(dots([k.weeks], [100 * r.steps[-1]], "here", role="here"))
     return panel(
-        "What is left of the step",
-        "%; [s8] by return, with all the weeks there are",
+        "Length of the step after each kernel",
+        "% of the step now; [s8] by return, with enough weeks",
         *marks,
         x="weeks of work",
         x_range=[0, 26],
         y_range=[0, 112],
-        tab="Return",
+        tab="Savings",
     )
 
 
@@ -278,7 +278,7 @@ def memory(k, r):
         line(groups, once, "a prompt kept once", *(chosen if k.cached == ONCE else beside)),
         dots([k.groups], [min(r.needs / 1e9, top)], "here", role="here"),
         threshold(r.room / 1e9, "no room", top),
-        x="prompts at a time",
+        x="concurrent prompts",
         x_range=[0, 66],
         y_range=[0, top],
         tab="Tokens, memory",
@@ -290,13 +290,13 @@ def memory(k, r):
 
 def readouts(k, r):
     fits, enough = r.needs <= r.room, r.share >= HALF / 100
-    life = f"{rounding_net.half_life(r.gap):,.0f}" if k.weighing == WHOLE else "any number of"
+    life = f"{rounding_net.half_life(r.gap):,.0f}" if k.weighing == WHOLE else "unlimited"
     lost = "" if enough else "violated"
     return [
         Readout("Effective sample size", 100 * r.share, "%", rounding_net.effective_share, lost),
-        Readout("Half are left after", life, "tokens", rounding_net.half_life),
-        Readout("First to write", (kernels.ranked(r.surfaces) or ["none"])[0], "", kernels.ranked, "assumed"),
-        Readout("Left of the step", 100 * r.steps[-1], "%", kernels.bought),
+        Readout("Length at which half count", life, "tokens", rounding_net.half_life),
+        Readout("Kernel to write first", (kernels.ranked(r.surfaces) or ["none"])[0], "", kernels.ranked, "assumed"),
+        Readout("Step after these kernels", 100 * r.steps[-1], "%", kernels.bought),
         Readout(
             "Weights and cache",
             f"{r.needs / 1e9:,.1f} of {r.room / 1e9:,.1f}",
@@ -309,9 +309,7 @@ def readouts(k, r):
 
 def watched(k, r):
     if r.needs > r.room and r.share >= HALF / 100:
-        return Gauge(
-            "Memory of a GPU, of what there is", 100 * min(r.needs / r.room, 10), 100.0, "%", expression="needs > room"
-        )
+        return Gauge("Memory needed on a GPU", 100 * min(r.needs / r.room, 10), 100.0, "%", expression="needs > room")
     return Gauge(
         "Effective sample size",
         100 * r.share,
@@ -322,20 +320,23 @@ def watched(k, r):
     )
 
 
-ROUNDING, FULL = "sampler and trainer round differently", "the cache does not fit"
+ROUNDING, FULL = "different rounding in sampler and trainer", "a cache that does not fit"
 
 
 def seen_at(k, r, cause):
     if cause == ROUNDING:
         return At(COUNT, None, None, "only {y:.0f} of 100 count", "here")
-    return At("Weights and cache of a GPU", None, None, "more than there is", "here")
+    return At("Weights and cache of a GPU", None, None, "more than the GPU has", "here")
 
 
 def broken(k, r):
     if r.share < HALF / 100:
         count = max(100 * r.share, 0.0)
         digits = f"{count:.0f}" if count < 49.5 else f"{count:.2f}"
-        why = f"After {k.completion:,} tokens {digits} of 100 sequences count: {k.mode} samples from another policy."
+        why = (
+            f"Only {digits} of 100 sequences count after {k.completion:,} tokens, because the sampler in {k.mode} is a "
+            "different policy."
+        )
         claims = {
             "fewer than half count": lambda: log_share(r.gap, k) < np.log(HALF / 100),
             "so many count": lambda: abs(100 * np.exp(log_share(r.gap, k)) - count) < 1e-6,
@@ -345,8 +346,8 @@ def broken(k, r):
         return Break(Said(why, claims), unrounded(k), ROUNDING)
     if r.needs > r.room:
         why = (
-            f"{r.needs / 1e9:,.1f} GB are asked of {r.room / 1e9:.1f}: {r.running:,} of {k.groups * k.samples:,} "
-            "sequences run at once."
+            f"Only {r.running:,} of {k.groups * k.samples:,} sequences can run at once, because weights and cache need "
+            f"{r.needs / 1e9:,.1f} GB of {r.room / 1e9:.1f} GB."
         )
         prompts = k.groups * k.prompt * (1 if k.cached == ONCE else k.samples)
         tokens = prompts + k.groups * k.samples * k.completion / 2
@@ -400,7 +401,7 @@ def emptied(k):
 def worse(k, r):
     if r.far > FAR:
         return Said(
-            f"No weight makes good {r.far:,.1f} nats a sequence: what is learned from was sampled elsewhere.",
+            f"{r.far:,.1f} nats per sequence stay uncorrected, because no ratio weights a whole sequence.",
             {
                 "no sequence is weighed as a whole": lambda: k.weighing != rounding_net.WEIGHINGS[0],
                 "so far are the two apart": lambda: np.isclose(r.far, k.completion * np.var(r.gap) / 2) and r.far > FAR,
@@ -410,7 +411,8 @@ def worse(k, r):
         written = sum(map(saved, (s for s in r.surfaces if s.name in r.names)))
         most = max(sum(map(saved, chosen)) for chosen in affordable(r.surfaces, k.weeks))
         return Said(
-            f"{100 * r.steps[-1]:.0f} % of the step is left, where the best set would leave {100 * r.best:.0f} %.",
+            f"{100 * r.steps[-1]:.0f} % of the step is left, but the best set of kernels would leave only "
+            f"{100 * r.best:.0f} %.",
             {
                 "so much is left": lambda: np.isclose(1 - written, r.steps[-1]),
                 "so much would be": lambda: np.isclose(1 - most, r.best) and most > written,
@@ -432,11 +434,11 @@ def holds(k, r):
     }
     if not (best := kernels.ranked(r.surfaces)):
         return Said(
-            f"{100 * r.share:.0f} of 100 sequences count; of such a step no kernel saves anything.",
+            f"{100 * r.share:.0f} of 100 sequences count, but no kernel shortens this step.",
             counted | {"none saves anything": lambda: max(by_week.values()) < 1e-9},
         )
     return Said(
-        f"{100 * r.share:.0f} of 100 sequences count; {best[0]} pays most a week.",
+        f"{100 * r.share:.0f} of 100 sequences count, and {best[0]} saves most per week of work.",
         counted | {"none pays more a week": lambda: by_week[best[0]] >= max(by_week.values()) - 1e-12},
     )
 
@@ -468,7 +470,7 @@ def two_formats(plain, other):
             y_range=[0, 105],
         ),
         panel(
-            "How far two programs are apart on it",
+            "Distance between trainer and sampler",
             "log-ratio of one sequence, nats",
             *(line(WALK, walk, name, series, role) for walk, (_, name, series, role) in zip(walks, named)),
             label(4096, 0.35, TWO_RUNS[0], 8, "right"),
