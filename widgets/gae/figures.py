@@ -377,9 +377,6 @@ FIGURES = {
         best_lambda,
     ),
     "noise": Figure(
-        noise,
-        chain_credit.bias_and_variance,
-        Handle("Critic", tuple(CRITICS), start=0, words=tuple(CRITICS)),
-        least,
+        noise, chain_credit.bias_and_variance, Handle("Critic", tuple(CRITICS), start=0, words=tuple(CRITICS)), least
     ),
 }

@@ -215,10 +215,7 @@ def readouts(k, r):
             Algorithm.compute_loss,
         ),
         Readout(
-            "Minimum time of one delivery",
-            transfer_seconds(k.size * BILLION, k.width, k.link),
-            "s",
-            transfer_seconds,
+            "Minimum time of one delivery", transfer_seconds(k.size * BILLION, k.width, k.link), "s", transfer_seconds
         ),
     ]
 
