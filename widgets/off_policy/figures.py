@@ -80,7 +80,7 @@ OPENING = Figure(
         start=len(MOMENTS) - 1,
         ticks={i: str(moment) for i, moment in enumerate(MOMENTS) if moment in (1, 9, 25, 45, 69, 100)},
         strip=Strip(
-            "Correct answers of 100",
+            "Correct, of 100",
             lambda: [[followed(setting)[moment][0].right for moment in MOMENTS] for setting in SETTINGS],
             lambda setting, moment: sums.count(followed(setting)[moment][0].right),
         ),

@@ -82,8 +82,8 @@ PRESETS = {
     "50 turns, all text sent again": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
 }
 GUESS = Guess(
-    "All logits of a step are 20.4 TB and go over 64 network cards. What share of the step does that take?",
-    ("less than one per cent", "about ten per cent", "more than half"),
+    "All logits of a step, 20.4 TB, cross 64 network cards. What share of the step is that?",
+    ("under 1 %", "about 10 %", "over half"),
     Knobs(payload=paths.FULL),
     0,
     lambda k, r: (
@@ -301,7 +301,7 @@ def per_cent(value):
 READOUTS = {
     "Updates in 24 hours": ("", paths.report),
     "Experience per token": ("bytes", paths.token_bytes),
-    "Time to send the weights": ("s", paths.weights_seconds),
+    "Weight sync": ("s", paths.weights_seconds),
     "Longest wait for one path": ("%", paths.Report.share),
     "Messages to the environment": ("per second", paths.environment_messages),
 }

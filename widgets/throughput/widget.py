@@ -137,7 +137,7 @@ PRESETS = {
     "Longer completions": Knobs(p50=4600, p90=8192, p99=16384, longest=32768),
 }
 GUESS = Guess(
-    "A rollout of 151 s runs beside 204 s of trainer work. How much faster is a step if the engine is twice as fast?",
+    "Rollout takes 151 s beside 204 s of training. The engine doubles its speed. How much faster is a step?",
     ("2 times as fast", "1.26 times", "the same"),
     Knobs(overlap="asynchronous"),
     2,
@@ -275,7 +275,7 @@ def one_step(k, r):
 
 
 WORTH = {  # titles
-    "rollout": "What a faster rollout gains",
+    "rollout": "Gain from a faster rollout",
     "verify": "What faster tests gain",
     "log-probs": "What faster log-probs gain",
     "train": "What faster training gains",
@@ -637,7 +637,7 @@ def taking(k, r):
 def holds(k, r):
     tau = step.step_time(r.roles, WAYS[k.overlap])
     return Said(
-        f"A step takes {tau:,.0f} s, and for less than 2 % of that all GPUs wait for tests or weights.",
+        f"A step takes {tau:,.0f} s. Waiting for tests and weights takes less than 2 % of it.",
         taking(k, r)
         | {"without both it takes as long": lambda: without(k, r, "verify", "sync") >= tau / SEEN * (1 - 1e-9)},
     )

@@ -70,7 +70,7 @@ def test_doubling_the_engine_is_worth_26_per_cent_nothing_or_13_per_cent_by_what
 
 def test_the_curve_of_an_overlapped_step_is_flat_beyond_the_second_longest_lane():
     k = replace(VERL, overlap="asynchronous", reuse=True)
-    curve = panels(k)["What"]["data"][0]
+    curve = panels(k)["Gain"]["data"][0]
     assert curve["name"] == "asynchronous"
     flat = [y for x, y in zip(curve["x"], curve["y"]) if x > 150.72 / 133.41]
     assert max(flat) - min(flat) < 1e-9 and flat[0] == pytest.approx(1.1298, abs=1e-4)
@@ -78,7 +78,7 @@ def test_the_curve_of_an_overlapped_step_is_flat_beyond_the_second_longest_lane(
 
 
 def test_the_curve_of_a_sum_keeps_rising_towards_amdahls_ceiling():
-    curve = panels(VERL)["What"]["data"][0]
+    curve = panels(VERL)["Gain"]["data"][0]
     assert curve["name"] == "synchronous"
     assert all(a < b for a, b in zip(curve["y"], curve["y"][1:]))
     assert curve["y"][-1] < 365.28 / (365.28 - 150.72)
