@@ -266,7 +266,7 @@ def one_step(k, r):
     options = dict(was=r.before, split=split, steps=7, ticks=lanes.quarters(until), broken=waits_for)
     return scene.scene(
         "One step, role by role",
-        "underlined: the step waits; hatched: GPUs wait" + (BELIEVED[k.overlap] if k.source == "measured" else ""),
+        "underlined: the step waits; hatched: idle" + (BELIEVED[k.overlap] if k.source == "measured" else ""),
         steps.board("s", r.roles, overlap, until, **options),
         tab="Step",
         front=True,
@@ -637,7 +637,7 @@ def taking(k, r):
 def holds(k, r):
     tau = step.step_time(r.roles, WAYS[k.overlap])
     return Said(
-        f"A step takes {tau:,.0f} s. Waiting for tests and weights takes less than 2 % of it.",
+        f"A step takes {tau:,.0f} s. Waiting for tests and weights takes under 2 % of it.",
         taking(k, r)
         | {"without both it takes as long": lambda: without(k, r, "verify", "sync") >= tau / SEEN * (1 - 1e-9)},
     )
