@@ -55,9 +55,9 @@ def test_the_two_lists_of_the_compare_page_choose_its_one_patch(page_without_pyt
     page.goto(book + "compare/")
     patch = page.locator(".pairs .src:visible header > span:first-child")
     expect(patch).to_have_text("sim/algorithms/grpo.py → dr_grpo.py")
-    page.get_by_label("Second", exact=True).select_option("RLOO")
+    page.get_by_label("Second algorithm", exact=True).select_option("RLOO")
     expect(patch).to_have_text("sim/algorithms/grpo.py → rloo.py")
-    page.get_by_label("First", exact=True).select_option("TRL 1.16.0")
+    page.get_by_label("First algorithm", exact=True).select_option("TRL 1.16.0")
     expect(page.locator(".pairs p:visible")).to_contain_text("weights from dapo.py")
 
 

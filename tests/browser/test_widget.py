@@ -141,7 +141,7 @@ def test_a_knob_that_changes_nothing_is_muted_and_says_why_until_it_does(live_pa
     page = opened(live_page, book, "15-rlhf/")
     show_all_knobs(page)
     assert idle() == ["N", "updates", "target", "gain"]
-    assert why() == ['"another optimizer’s"']  # once below those that it holds of
+    assert why() == ['"used by another optimizer"']  # once below those that it holds of
     opened(page, book, "15-rlhf/?how=best+of+N&perfect=on")
     settled(page)
     assert idle() == ["beta", "pairs", "flip", "updates", "target", "gain", "features", "seed"]
@@ -167,7 +167,7 @@ def test_all_knobs_stand_beside_the_picture_as_high_as_it_and_stay_open_on_the_n
 def test_a_knob_is_found_by_its_words_and_its_name_opens_what_they_mean(live_page, book):
     page = opened(live_page, book, "20-kv-cache/")
     show_all_knobs(page)
-    page.fill(".filter", "memory the engine")
+    page.fill(".filter", "fraction the engine")
     assert page.locator(".rest .knob:visible").evaluate_all("all => all.map((one) => one.dataset.knob)") == [
         "hbm_share"
     ]

@@ -179,7 +179,7 @@ def news(update):
         )
     slow = tokens(0.0, update)
     reached = "has reached the first token" if slow == SHORT else f"has reached the last {slow} tokens"
-    return f"At λ = 0 the news {reached}. A token turns pale once the critic expects what comes."
+    return f"At λ = 0 the news {reached}. A token fades once the critic expects what comes."
 
 
 # ── what reaches the first token, by length ──
