@@ -167,7 +167,7 @@ def test_all_knobs_stand_beside_the_picture_as_high_as_it_and_stay_open_on_the_n
 def test_a_knob_is_found_by_its_words_and_its_name_opens_what_they_mean(live_page, book):
     page = opened(live_page, book, "20-kv-cache/")
     show_all_knobs(page)
-    page.fill(".filter", "fraction the engine")
+    page.fill(".filter", "for the engine")
     assert page.locator(".rest .knob:visible").evaluate_all("all => all.map((one) => one.dataset.knob)") == [
         "hbm_share"
     ]
