@@ -65,7 +65,7 @@ def written(quantity):
 SETTINGS = ("groups of 16", "groups of 4", "groups of 4, rate × 2.5")
 SIZE_OF = dict(zip(SETTINGS, (16, 4, 4)))
 RATE_OF = dict(zip(SETTINGS, (RATE, RATE, 2.5 * RATE)))
-OPENING_SIZES = (16, 4)
+OPENING_SIZES = sorted(set(SIZE_OF.values()))
 SEED = 2
 UPDATES = (1, 2, 3, 4, 6, 8, 10, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51, 54, 57, 60)
 QUESTIONS = {sums: [f"{e // 10} + {e % 10} =" for e in of] for sums, of in group_batches.SUMS.items()}

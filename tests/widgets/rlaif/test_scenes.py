@@ -103,3 +103,17 @@ def test_a_longer_list_wins_more_everywhere_and_a_short_one_peaks():
 def test_both_kinds_of_drafts_end_at_the_same_share():
     bad, good = figures.harmful("bad drafts"), figures.harmful("good drafts")
     assert bad == sorted(bad, reverse=True) and good == sorted(good) and abs(bad[-1] - good[-1]) < 0.3
+
+
+@pytest.mark.parametrize("taste", figures.TASTES)
+def test_the_judge_s_arrow_closes_the_triangle_whose_squares_are_drawn(taste):
+    ((view,),) = figures.pointing(taste)[0]["columns"]
+    marks = {mark["key"]: mark for mark in view["marks"] if "key" in mark}
+    people, judge = marks["people"], marks["judge"]
+    assert people["turn"] == 0 and people["length"] == marks["p"]["wide"] == marks["p"]["high"]
+    assert judge["length"] ** 2 == pytest.approx(marks["p"]["wide"] ** 2 + marks["s"]["wide"] ** 2)  # Pythagoras
+    up = judge["length"] * np.sin(np.radians(-judge["turn"]))
+    assert up == pytest.approx(marks["s"]["high"], abs=1e-12) and marks["s"]["wide"] == marks["s"]["high"]
+    area = marks["s"]["wide"] ** 2
+    if taste:  # a share of c² / (1 + c²)
+        assert marks["n"]["text"].startswith(f"{100 * area / (area + marks['p']['wide'] ** 2):.0f} %")
