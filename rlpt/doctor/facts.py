@@ -154,7 +154,10 @@ def reference(run):
     if curve is None or norm is None or len(curve.values) < 3:  # before the first update it is 0 in any run
         return
     if not curve.values.any() and norm.values.max() > 0:
-        says = "The KL is exactly 0 in every row, although gradients are not. The reference moves with the policy."
+        says = (
+            "The KL is exactly 0 in every row, although gradients are not. The reference moves with the policy, or it "
+            "is the policy."
+        )
         yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "kl")
 
 
