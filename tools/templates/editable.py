@@ -13,7 +13,7 @@ K = 8
 
 
 def share(p, K):
-    """TODO The chance that K completions of one prompt are neither all right nor all wrong. This one is wrong."""
+    """TODO The chance that K completions of one prompt are neither all correct nor all wrong. This one is wrong."""
     return 1 - p**K
 
 

@@ -9,7 +9,7 @@ CHANGE = Change(
     "the share of groups with something to compare",
     (
         Exercise(  # TODO one or two of these
-            "Let the function return the chance that at least one of K completions is right.",
+            "Let the function return the chance that at least one of K completions is correct.",
             ((0.01, 8), (0.5, 2)),
             lambda p, K: 1 - (1 - p) ** K,
             ("Only a group in which all are wrong does not count.", "All are wrong with probability (1 - p) ** K."),

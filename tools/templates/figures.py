@@ -18,7 +18,7 @@ def outcomes(p):
         panel(
             "Outcomes of a group of eight",
             "probability; closed form",
-            bars(["all wrong", "some of both", "all right"], shares, "outcome", 1),
+            bars(["all wrong", "some of both", "all correct"], shares, "outcome", 1),
             y_range=(0, 1.05),
         )
     ]

@@ -2,5 +2,5 @@
 
 
 def informative(p, K):
-    """TODO Chance that K completions are neither all right nor all wrong: 1 - p^K - (1 - p)^K."""
+    """TODO Chance that K completions are neither all correct nor all wrong: 1 - p^K - (1 - p)^K."""
     return 1 - p**K - (1 - p) ** K

@@ -1,4 +1,4 @@
-"""TODO What the page shows of a right function and of the one that stands there."""
+"""TODO What the page shows of a correct function and of the one that stands there."""
 
 import pytest
 

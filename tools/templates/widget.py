@@ -1,4 +1,4 @@
-"""TODO What this widget shows. For now: how often the completions of one prompt are neither all right nor all wrong."""
+"""TODO What this widget shows. For now: how often the completions of one prompt are neither all correct nor all wrong."""
 
 from dataclasses import dataclass, replace
 
@@ -19,10 +19,10 @@ RARE = 0.1  # a smaller share of groups than this is broken
 @dataclass(frozen=True)
 class Knobs:
     p: float = slider("Pass rate", 0.5, 0.01, 0.99, 0.01, symbol="p")
-    K: int = ladder("Completions a prompt", 8, SIZES, symbol="K")
+    K: int = ladder("Completions per prompt", 8, SIZES, symbol="K")
 
 
-PRESETS = {"Half are right": Knobs(), "Hard": Knobs(p=0.01), "Hard, large groups": Knobs(p=0.01, K=64)}
+PRESETS = {"Half are correct": Knobs(), "Hard": Knobs(p=0.01), "Hard, large groups": Knobs(p=0.01, K=64)}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def figure(k, r):
     return [
         panel(
             "Groups with something to compare",
-            f"share of groups, {k.K} completions a prompt; closed form",
+            f"share of groups, {k.K} completions per prompt; closed form",
             line(r.pass_rates, r.curve, "share", 1),
             dots([k.p], [r.here], "this setting", 1, "here"),
             threshold(RARE, f"breaks below {RARE:g}", 0.0),
@@ -76,7 +76,7 @@ def watched(k, r):
 def broken(k, r):
     if r.here >= RARE:
         return None
-    same = "wrong" if k.p < 0.5 else "right"
+    same = "wrong" if k.p < 0.5 else "correct"
     why = Said(
         f"Only {r.here:.1%} of the groups have two outcomes: the others are all {same}.",
         {"undoing it mends": lambda: end(run, replace(k, p=0.5)).here >= RARE},  # TODO what the sentence asserts
@@ -103,9 +103,9 @@ def opened(plain, other):
     return [
         panel(
             "Prompts that teach something",
-            "of 100 prompts, by completions a prompt; closed form",
+            "of 100 prompts, by completions per prompt; closed form",
             *both(NAMES, SIZES, 100 * plain.by_size, 100 * other.by_size),
-            x="completions a prompt",
+            x="completions per prompt",
             x_range=(2, 64),
             y_range=(0, 105),
             log="x",

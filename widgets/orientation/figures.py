@@ -45,7 +45,7 @@ def asked(name):
 def rows(key, title, written, legend=False):
     """Eight answers side by side with eight others, below what the first column is."""
     view = answers.view(key, title, written, running_batch.PROMPT, "", legend, answers.SHORT, answers.judged)
-    return view | dict(marks=[mark for mark in view["marks"] if mark.get("text") != "what it writes"])
+    return view | dict(marks=[mark for mark in view["marks"] if mark.get("text") != "completion"])
 
 
 def two_copies(name, i):

@@ -378,7 +378,7 @@ def leading(change):
 
 def watched(k, r):
     needs = max(r.misfits[0].needs / r.misfits[0].has, 1.001) if r.misfits else r.found.peak.share
-    return Gauge("Needed, of what there is", 100 * min(needs, 1e6), 100.0, "%", expression="misfits")
+    return Gauge("Need, as a share of what there is", 100 * min(needs, 1e6), 100.0, "%", expression="misfits")
 
 
 CAUSES = {

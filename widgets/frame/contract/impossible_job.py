@@ -11,7 +11,7 @@ from widgets.frame.contract.readouts import At, Gauge, Readout
 from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import Panel, bars, dots, label, line, panel, threshold
 
-NEEDED, LENGTHS = "What this needs, of what there is", "The lengths, as they are set"  # titles
+NEEDED, LENGTHS = "What the job needs and what there is", "The length quantiles as set"  # titles
 LEAST = 250.0  # per cent, the end of the axis where little more is needed than there is
 QUANTILES = ("p50", "p90", "p99")
 NO_GIGABYTES = ("", "input", "layout", "batch", "positions")  # parts of which `needs` and `has` are GPUs or shares
@@ -45,7 +45,7 @@ def unfit_at(k: Any, misfits: Sequence[Misfit]) -> At:
     first = misfits[0]
     if first.part == "input" and first.what.startswith("quantiles"):
         lower = "p90" if k.p90 < k.p50 else "p99"
-        return At(LENGTHS, lower, getattr(k, lower), "shorter than the one before")
+        return At(LENGTHS, lower, getattr(k, lower), "below the one before")
     return At(NEEDED, 1, needed_share(first), beyond(first))
 
 
@@ -70,7 +70,7 @@ def overflow(first: Misfit, tab: str, more: str) -> Panel:
     top = max(LEAST, 1.12 * share)
     return panel(
         NEEDED,
-        f"%; {more}" if more else "% of what there is; in outline: beyond it",
+        f"%; {more}" if more else "% of what there is; in outline: the part beyond",
         bars([0, 1], [100.0, min(share, 100.0)], "inside", 1),
         bars([0, 1], [0.0, max(share - 100.0, 0.0)], "beyond it", 1, "overflow"),
         threshold(100, "all there is", top, outside=True),
@@ -101,7 +101,7 @@ def by_rungs(k: Any, tab: str, name: str, misfits_of: Callable[[Any], Sequence[M
     else:
         marks.append(label(rungs[-1], 12, "fits nowhere", 0, "right"))
     return panel(
-        f"The same, by {metadata['label']}",
+        f"What is needed, by {metadata['label']}",
         "% of what there is, both axes logarithmic",
         *marks,
         threshold(100, "", 1e4),
@@ -117,7 +117,7 @@ def lengths(k: Any, tab: str) -> Panel:
     tokens = [getattr(k, name) for name in QUANTILES]
     return panel(
         LENGTHS,
-        "tokens; in a batch none is shorter than the one before",
+        "tokens; no quantile is below the one before",
         bars(list(QUANTILES), tokens, "tokens", 1),
         y_range=[0, 1.15 * max(tokens)],
         tab=tab,
@@ -127,7 +127,7 @@ def lengths(k: Any, tab: str) -> Panel:
 def quantiles(k: Any, tab: str) -> Panel:
     tokens = [getattr(k, name) for name in QUANTILES]
     return panel(
-        "The same as a curve",
+        "The quantiles as a curve",
         "tokens, by how many completions are shorter",
         line([50, 90, 99], tokens, "tokens", 1),
         x="% of completions",
@@ -158,7 +158,7 @@ def needed(misfits: Sequence[Misfit]) -> Gauge:
     """How much of what there is the first of them needs."""
     first = misfits[0]
     share = 100 * min(first.needs / first.has, 1e6) if first.has > 0 else 1e4
-    return Gauge("Needed, of what there is", share, 100.0, "%", expression="misfits")
+    return Gauge("Need, as a share of what there is", share, 100.0, "%", expression="misfits")
 
 
 def out_of_order(k: Any) -> list[Misfit]:

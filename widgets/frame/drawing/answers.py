@@ -67,7 +67,7 @@ def view(
     marks = [
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
         scene.word("reward", (0, 1.4), "head"),
-        scene.word("what it writes", (FIRST, 1.4), "head"),
+        scene.word("completion", (FIRST, 1.4), "head"),
         scene.tokens(key, [spelled(tokens, prompt)[:longest] for tokens in written], longest, (FIRST, TOP)),
     ]
     if limited:
@@ -97,7 +97,7 @@ def view(
     if spelled is row:
         marks.append(no_stop(f"{key}b", written, prompt))
     rows = "; ".join("".join("123"[token] if token < modsum.EOS else " stop" for token in tokens) for tokens in written)
-    alt = f"{title}: {COUNTED[right(written, prompt)]} of {many} answers right: {rows}."
+    alt = f"{title}: {COUNTED[right(written, prompt)]} of {many} answers correct: {rows}."
     return scene.view(key, wide, bottom + BELOW, alt, *marks, role=role)
 
 

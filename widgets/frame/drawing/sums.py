@@ -43,7 +43,7 @@ def view(key: str, title: str, written: Written, looked_at: bool, brief: bool = 
     bottom = TOP + len(written.rows)
     marks = [
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
-        *([] if brief else [scene.word("asked", (0, 1.4), "head"), scene.word("what it writes", (FIRST, 1.4), "head")]),
+        *([] if brief else [scene.word("prompt", (0, 1.4), "head"), scene.word("completion", (FIRST, 1.4), "head")]),
         *([scene.word("stray tokens", (FIRST, 1.4), "against")] if brief else []),
         scene.word(f"limit: {T}" if brief else f"{T} at most", (WALL - 0.1, 1.4), "head", "end"),
         scene.tokens(f"{key}g", [[("stop", "stop")]], 1, (WALL - 6.6, -0.1)),

@@ -11,7 +11,7 @@ from widgets.frame.drawing.written import decimal
 
 EDGES = (0.05, 0.3, 0.8, 1.6)  # of an advantage's size: between one tone and the next
 LABEL, PITCH, ROW, TOP = 2.3, 0.92, 0.98, 1.1  # in squares: room for a prompt, a completion, a tray, what stands above
-WHAT = "a check: right; [above-2] pushed up, [below-2] pushed down"  # and the stronger the tone, the harder
+WHAT = "check: correct; [above-2] pushed up, [below-2] pushed down"  # and the stronger the tone, the harder
 
 
 def by_source(groups: int) -> list[tuple[str, range]]:
@@ -35,11 +35,11 @@ def tone(advantage: float) -> int:
     return int(np.sign(advantage)) * sum(abs(advantage) >= edge for edge in EDGES)
 
 
-ALIKE = "eight alike, nothing to compare"
+ALIKE = "all eight alike: nothing to compare"
 
 
 def lowest_alike(right: Any) -> int:
-    """The lowest group of two columns of eight, in the first if there is one, whose completions are all right or all
+    """The lowest group of two columns of eight, in the first if there is one, whose completions are all correct or all
     wrong; 0 if there is none.
     """
     groups = np.flatnonzero(alike(right))
@@ -105,9 +105,7 @@ def view(
 # ── what an update draws: groups that are trained on, and groups that are thrown away ──
 
 WIDE, HIGH, LOW = 8.1, 1.15, 1.04  # in squares, from a tray to the next; LOW closer, of those thrown away
-COMPARED = (
-    "a tray: answers to one prompt; check: right; [above-2] better than its tray, [below-2] worse, [level] all alike"
-)
+COMPARED = "a tray: answers to one prompt; check: correct; [above-2] above its mean, [below-2] below, [level] all alike"
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ class Sorted:
 
 
 def alike(right: Any) -> Any:
-    """(G,): all right or all wrong."""
+    """(G,): all correct or all wrong."""
     return np.all(right, axis=1) | ~np.any(right, axis=1)
 
 

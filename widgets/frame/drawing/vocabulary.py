@@ -50,9 +50,9 @@ class Role:
 
 ROLES = {
     # tokens
-    "yes": Role("a token of a right completion", "q2"),
+    "yes": Role("a token of a correct completion", "q2"),
     "no": Role("a token of a wrong completion", "paper", "edge", "ink2"),
-    "stop": Role("the stop of a right completion", "d1", ink="on1"),
+    "stop": Role("the stop of a correct completion", "d1", ink="on1"),
     "astray": Role("a stop in the wrong place", "edge", ink="paper"),
     "rival": Role("what takes the place of what is wanted", "d2", ink="on2"),
     "hmm": Role("a hmm that leads to no right answer, and their share", "d4", ink="on1"),
@@ -84,9 +84,9 @@ ROLES = {
     "rest": Role("the share of all others", "q3"),
     # blocks of a cache, and bars of how far a sequence has come
     "held": Role("a block with an owner; hatched: paid for, and no token there", "d1"),
-    "open": Role("a part of a memory that holds tokens, and else is free", "d1"),
+    "open": Role("a part of a memory that holds tokens, and is free otherwise", "d1"),
     "shared": Role("a block in several tables: a double frame", "d1"),
-    "free": Role("a block that nobody has", "paper"),
+    "free": Role("a block without an owner", "paper"),
     "lost": Role("a block that was taken from its owner", "paper"),
     "given": Role("what a sequence begins with", "q3"),
     "written": Role("what it has written", "d1"),
@@ -97,17 +97,17 @@ ROLES = {
     "trains": Role("training state, and an update", "d2", ink="on2"),
     "passes": Role("what a pass of training needs for a while, and log-probs", "v4"),
     # spans of work in lanes
-    "work": Role("work on what is followed", "d1", ink="on1"),
+    "work": Role("work on what the page follows", "d1", ink="on1"),
     "other": Role("work on other batches or completions", "q3"),
     "waits": Role("paid for and waiting: hatched", "", "edge"),
     "ghost": Role("as it was, or as it would have been: dashed", "", "ink2"),
     "path": Role("what the step waits for: underlined", "ink"),
-    "right": Role("a right completion: filled", "d1", "d1", "on1"),
+    "right": Role("a correct completion: filled", "d1", "d1", "on1"),
     "wrong": Role("a wrong completion: outlined", "paper", "d1"),
 }
 
 OF_ALL = {  # what a color says on every page
-    "navy": "what is followed",
+    "navy": "what the page follows",
     "pale": "its context",
     "amber": "its rival, named on the picture",
     "wine": "what is broken: a ring, a leader, overflow",
