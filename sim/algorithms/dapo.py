@@ -1,14 +1,14 @@
-"""DAPO: a wider clip above, groups without a signal drawn again, token mean, a price on overlong completions. Yu et al.
+"""DAPO: a higher upper clip bound, resampling of groups without a signal, a token mean, a penalty on length. Yu et al.
 (2025), arXiv:2503.14476.
 
-Not here: overlong filtering, and the paper's rewards of 1 and -1: ours are 1 and 0, so the same punishment weighs twice
-as much.
+Overlong filtering is left out. The paper's rewards are 1 and -1 and ours are 1 and 0, so the same penalty weighs twice
+as much here.
 """
 
 import numpy as np
 
 HP = dict(inner_epochs=4, beta=0.0, eps=0.2, eps_high=0.28, L_cache=4)
-MIN_K = 2  # completions a prompt, at least
+MIN_K = 2  # completions per prompt
 
 
 def shape_reward(reward, hp, batch):  # (N,) -> (N,)
@@ -19,13 +19,13 @@ def keep_group(accuracy, hp, batch):  # (P, K), never the shaped reward -> (P,)
     return accuracy.std(1) > 0
 
 
-def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) token by token
+def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) for each token
     A = R - R.mean(1, keepdims=True)
     A = A / (R.std(1, ddof=1, keepdims=True) + 1e-6)
     return A
 
 
-def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> objective of a token, its d/dlogp
+def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> each token's objective and its d/dlogp
     ratio = np.exp(logp - old_logp)
     lo, hi = 1 - hp["eps"], 1 + hp["eps_high"]
     obj = np.minimum(ratio * A, np.clip(ratio, lo, hi) * A)
@@ -37,5 +37,5 @@ def weights(mask, hp, batch):  # (N, T) -> (N, T); loss = -(weights * obj).sum()
     return mask / mask.sum()
 
 
-def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> penalty of a token, its d/dlogp
+def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> each token's penalty and its d/dlogp
     return 0 * logp, 0 * logp

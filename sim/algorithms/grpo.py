@@ -1,14 +1,14 @@
-"""GRPO: the other completions of a prompt in place of a critic. Shao et al. (2024), DeepSeekMath, arXiv:2402.03300.
+"""GRPO: a prompt's other completions take the place of a critic. Shao et al. (2024), DeepSeekMath, arXiv:2402.03300.
 
-Against PPO: the advantage is the reward's z-score within the group, each completion counts the same however long it is
-(1/|o|), and the KL to the reference is a penalty in the loss (k3). The paper does not say which standard deviation: the
-sample's and the 1e-6 are verl's.
+Differences from PPO: the advantage is the reward's z-score within the group, every completion counts the same whatever
+its length (1/|o|), and the KL to the reference is a penalty in the loss (k3). The paper does not say which standard
+deviation it uses; the sample standard deviation and the 1e-6 are verl's.
 """
 
 import numpy as np
 
 HP = dict(inner_epochs=4, beta=0.04, eps=0.2)
-MIN_K = 2  # completions a prompt, at least
+MIN_K = 2  # completions per prompt
 
 
 def shape_reward(reward, hp, batch):  # (N,) -> (N,)
@@ -19,13 +19,13 @@ def keep_group(accuracy, hp, batch):  # (P, K), never the shaped reward -> (P,)
     return np.ones(len(accuracy), bool)
 
 
-def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) token by token
+def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) for each token
     A = R - R.mean(1, keepdims=True)
     A = A / (R.std(1, ddof=1, keepdims=True) + 1e-6)
     return A
 
 
-def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> objective of a token, its d/dlogp
+def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> each token's objective and its d/dlogp
     ratio = np.exp(logp - old_logp)
     lo, hi = 1 - hp["eps"], 1 + hp["eps"]
     obj = np.minimum(ratio * A, np.clip(ratio, lo, hi) * A)
@@ -37,6 +37,6 @@ def weights(mask, hp, batch):  # (N, T) -> (N, T); loss = -(weights * obj).sum()
     return mask / mask.sum(1, keepdims=True) / len(mask)
 
 
-def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> penalty of a token, its d/dlogp
+def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> each token's penalty and its d/dlogp
     d = ref_logp - logp  # k3
     return np.exp(d) - d - 1, 1 - np.exp(d)

@@ -1,7 +1,7 @@
-"""The six algorithm files by their names in the book, in its order: from REINFORCE (Williams, 1992) to Dr.GRPO (2025),
-and in which of their functions two of them differ.
+"""The six algorithm files by their names in the book and in its order, from REINFORCE (Williams, 1992) to Dr.GRPO
+(2025), and the functions in which two of them differ.
 
-Apart from the package, so that who imports one file does not depend on all six.
+This module is separate from the package so that importing one algorithm does not import all six.
 """
 
 from inspect import getsource
@@ -13,5 +13,5 @@ FUNCTIONS = ("shape_reward", "keep_group", "advantage", "surrogate", "weights", 
 
 
 def differing(file, other):
-    """The names of the functions that are not written alike in both files, in their order there."""
+    """The names of the functions whose source differs between the two files, in the order of the files."""
     return [name for name in FUNCTIONS if getsource(getattr(file, name)) != getsource(getattr(other, name))]

@@ -1,8 +1,8 @@
 """Thirteen published recipes as rows of eleven factors, and what follows from the numbers that their papers print.
 
-A cell is what a paper says, what its code says, what follows from either by arithmetic or from the formula that it
-names ("derived"), or "nr": not reported. That a paper says nothing of a filter or of its GPUs is no report that there
-is none. Ouyang et al. (2022), arXiv:2203.02155, to GLM-5 (2026), arXiv:2602.15763; each recipe names its own.
+A cell holds what the paper says, what its code says, what follows from either by arithmetic or from a formula that it
+names ("derived"), or "nr", not reported. A paper that does not mention a filter or its GPUs may still have used them.
+The recipes range from Ouyang et al. (2022), arXiv:2203.02155, to GLM-5 (2026), arXiv:2602.15763; each names its source.
 """
 
 from dataclasses import dataclass, field
@@ -41,11 +41,11 @@ class Published:
     year: int
     arxiv: str
     factors: dict  # {factor: Cell}
-    scale: dict = field(default_factory=dict)  # what the paper prints, by the names that `budget` reads
+    scale: dict = field(default_factory=dict)  # the numbers in the paper, under the names that `budget` reads
 
 
 def row(arxiv, values, code=(), derived=()):
-    """Eleven values in the order of FACTORS -> {factor: Cell}."""
+    """{factor: Cell} from eleven values in the order of FACTORS."""
 
     def tag(name, value):
         return (
@@ -162,7 +162,7 @@ PUBLISHED = {
 
 
 def diff(a, b):
-    """(how many factors differ, how many both report, those that differ), of two keys of PUBLISHED."""
+    """(factors that differ, factors that both report, names of those that differ), for two keys of PUBLISHED."""
     a, b = (PUBLISHED[key].factors for key in (a, b))
     both = [name for name in FACTORS if NOT_REPORTED not in (a[name].value, b[name].value)]
     changed = [name for name in both if a[name].value != b[name].value]
@@ -170,12 +170,12 @@ def diff(a, b):
 
 
 def distance_matrix():
-    """(recipes, recipes): share of the factors that both report in which they differ."""
+    """(recipes, recipes): the share of the factors reported by both recipes in which they differ."""
     return np.array([[np.divide(*diff(a, b)[:2]) for b in PUBLISHED] for a in PUBLISHED])
 
 
 def budget(key):
-    """{quantity: (value, how it follows)}: what a paper's numbers imply and it does not print."""
+    """{quantity: (value, how it follows)}: what a paper's numbers imply without being printed there."""
     s, out = PUBLISHED[key].scale, {}
 
     def follows(name, needed, value, words):

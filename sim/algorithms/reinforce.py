@@ -1,13 +1,13 @@
 """REINFORCE: every token of a completion is pushed by the completion's reward. Williams (1992), doi:10.1007/BF00992696.
 
-Token weights: sum over the tokens, mean over the completions, which is the policy gradient of the pass rate without
-bias.
+The objective is summed over tokens and averaged over completions, which gives an unbiased policy gradient of the pass
+rate.
 """
 
 import numpy as np
 
 HP = dict(inner_epochs=1, beta=0.0)
-MIN_K = 1  # completions a prompt, at least
+MIN_K = 1  # completions per prompt
 
 
 def shape_reward(reward, hp, batch):  # (N,) -> (N,)
@@ -18,12 +18,12 @@ def keep_group(accuracy, hp, batch):  # (P, K), never the shaped reward -> (P,)
     return np.ones(len(accuracy), bool)
 
 
-def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) token by token
+def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) for each token
     A = R
     return A
 
 
-def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> objective of a token, its d/dlogp
+def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> each token's objective and its d/dlogp
     obj, dobj = A * logp, A
     return obj, dobj
 
@@ -32,5 +32,5 @@ def weights(mask, hp, batch):  # (N, T) -> (N, T); loss = -(weights * obj).sum()
     return mask / len(mask)
 
 
-def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> penalty of a token, its d/dlogp
+def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> each token's penalty and its d/dlogp
     return 0 * logp, 0 * logp

@@ -1,3 +1,3 @@
-"""The six roles of the loop, none of which knows a policy, a task or an algorithm by name. Shape after verl, Sheng et
-al. (2024), arXiv:2409.19256.
+"""The six roles of the loop. None of them knows a policy, a task or an algorithm by name. The structure follows verl,
+Sheng et al. (2024), arXiv:2409.19256.
 """

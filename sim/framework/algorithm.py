@@ -1,7 +1,7 @@
-"""Algorithm: the trainer knows two methods, an algorithm file has six functions; this is the adapter between them.
+"""Algorithm: the adapter between the trainer, which calls two methods, and an algorithm file, which has six functions.
 
-What such a file holds stands in sim/algorithms/__init__.py. The split in advantage, surrogate, token weights and KL
-follows verl's core_algos.py (Sheng et al. (2024), arXiv:2409.19256).
+sim/algorithms/__init__.py describes such a file. The split into advantage, surrogate, token weights and KL follows
+verl's core_algos.py (Sheng et al. (2024), arXiv:2409.19256).
 """
 
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ HOOKS = ("shape_reward", "keep_group", "advantage", "surrogate", "weights", "kl_
 @dataclass(frozen=True)
 class LossOut:
     loss: float
-    dlogp: np.ndarray  # (N, T) dL/dlogp: there is no autograd, the trainer chains it
-    clip_fraction: float  # own tokens whose gradient the clip removed, as a share of all own tokens
+    dlogp: np.ndarray  # (N, T) dL/dlogp; there is no autograd, so the trainer applies the chain rule
+    clip_fraction: float  # fraction of the policy's own tokens whose gradient the clip removed
 
 
 class Algorithm:
-    """compute_advantages and compute_loss from the six functions of `file`, and the functions themselves.
+    """Builds compute_advantages and compute_loss from the six functions of `file`, and holds the functions themselves.
 
-    `hyper` replaces entries of the file's HP, `hooks` replaces functions. The result, `hp`, can only be read, and is
-    handed to every function: two settings of one file can train side by side, and the file is never written to.
+    `hyper` overrides entries of the file's HP, and `hooks` replaces functions. The resulting `hp` is read-only and is
+    passed to every function, so two settings of one file can train side by side without changing the file.
     """
 
     def __init__(self, file, hyper=None, hooks=None):
@@ -40,8 +40,8 @@ class Algorithm:
             setattr(self, name, hooks.get(name, getattr(file, name)))
 
     def compute_advantages(self, batch):
-        """(advantage, returns), both (N, T) and 0 off response_mask; returns, what a critic is fitted to, is None where
-        the batch has no values of one.
+        """(advantage, returns), both (N, T) and 0 outside response_mask. The critic is fitted to the returns; they are
+        None if the batch has no critic's values.
         """
         mask, K = batch.response_mask, batch.K
         if len(mask) % K:
@@ -51,8 +51,8 @@ class Algorithm:
         return advantage, None if batch.value is None else advantage + batch.value * mask
 
     def compute_loss(self, logp, batch):
-        """The LossOut of log-probs (N, T), those of the weights being trained; the batch has its advantages, and
-        ref_logp if there is a penalty.
+        """The LossOut for `logp` (N, T), the log-probs under the weights being trained. The batch must have its
+        advantages, and ref_logp if there is a penalty.
         """
         mask = batch.response_mask
         if logp.shape != mask.shape:

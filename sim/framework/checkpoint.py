@@ -1,9 +1,9 @@
-"""Checkpoint: all that an iteration takes over from those before it, as bytes and back, to the last bit.
+"""Checkpoint: everything that an iteration inherits from earlier ones, as bytes and back, exact to the last bit.
 
-Weights, both moments of the optimizer, the critic, the versions, the weights that are still on their way to the
-rollout, and the state of the one generator that draws prompts, tokens and mini-batches. The reference and the task are
-made again, and the configuration says of what. What a checkpoint has to hold to be one, after Chandy and Lamport
-(1985), doi.org/10.1145/214451.214456: a state in which no message is under way, here between two iterations.
+It contains the weights, both moments of the optimizer, the critic, the versions, the weights that are still in transit
+to the rollout, and the state of the one generator that draws prompts, tokens and mini-batches. The reference and the
+task are built again from the configuration. A consistent checkpoint is a state in which no message is in transit
+(Chandy and Lamport (1985), doi.org/10.1145/214451.214456); here that is the moment between two iterations.
 """
 
 import hashlib
@@ -17,11 +17,11 @@ KIND = b"rl-post-training checkpoint 2 "
 
 
 class Refused(ValueError):
-    """One sentence: why no run goes on from this."""
+    """The message says in one sentence why a run cannot resume from this checkpoint."""
 
 
 def state(controller):
-    """What `restore` wants, of a controller between two iterations."""
+    """The state that `restore` expects, taken from a controller between two iterations."""
     trainer, rollout, sync, critic = controller.trainer, controller.rollout, controller.sync, controller.critic
     return dict(
         trainer=dict(params=trainer.policy.params, version=trainer.version, optimizer=trainer.optimizer.state_dict()),
@@ -34,7 +34,7 @@ def state(controller):
 
 
 def restore(controller, state):
-    """Puts a fresh controller of the same configuration where `state` was taken."""
+    """Brings a fresh controller with the same configuration to where `state` was taken."""
     trainer, rollout, sync = controller.trainer, controller.rollout, controller.sync
     trainer.policy.params, trainer.version = dict(state["trainer"]["params"]), state["trainer"]["version"]
     trainer.optimizer.load_state_dict(state["trainer"]["optimizer"])
@@ -48,7 +48,7 @@ def restore(controller, state):
 
 
 def packed(tree, configuration):
-    """Bytes of a tree of dicts, lists, numbers, texts and arrays, with a check sum before them."""
+    """A tree of dicts, lists, numbers, strings and arrays as bytes, preceded by a checksum."""
     arrays = []
 
     def plain(node):
@@ -66,7 +66,7 @@ def packed(tree, configuration):
 
 
 def unpacked(data, configuration):
-    """The tree that was packed; Refused where it is cut off, damaged or of another configuration."""
+    """The tree that was packed; Refused if the data is truncated, damaged or from a different configuration."""
     head, _, body = data.partition(b"\n")
     if not head.startswith(KIND):
         raise Refused("it is no checkpoint of this program")
@@ -99,6 +99,6 @@ def digest(data):
 
 
 def fingerprint(params):
-    """Of weights, to tell one start from another: eight hexadecimal digits."""
+    """Eight hexadecimal digits that identify a set of weights, to tell one start from another."""
     whole = b"".join(name.encode() + np.ascontiguousarray(params[name]).tobytes() for name in sorted(params))
     return hashlib.sha256(whole).hexdigest()[:8]

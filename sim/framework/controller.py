@@ -1,7 +1,7 @@
 """Controller: the seven stages of an iteration, in order, as a generator. It owns the loop and nothing else.
 
-Single-controller design as in verl, Sheng et al. (2024), arXiv:2409.19256; drawing again for rejected groups as in
-DAPO, arXiv:2503.14476.
+The single-controller design is verl's, Sheng et al. (2024), arXiv:2409.19256; resampling for rejected groups is DAPO's,
+arXiv:2503.14476.
 """
 
 from dataclasses import dataclass
@@ -16,30 +16,32 @@ from sim.framework.trainer import Trainer
 from sim.framework.weight_sync import WeightSync
 
 ROLES = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "weight_sync")
-ROUNDS = 8  # draws at most, the first included, before an iteration goes on with what it has
+ROUNDS = 8  # sampling rounds at most, including the first, before an iteration continues with what it has
 LOG_RATIO_EDGES = np.linspace(-2, 2, 22)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One iteration. Sampled numbers are always there; an exact one that the task cannot compute is an absent key."""
+    """One iteration. Sampled numbers are always present; an exact one that the task cannot compute is an absent key."""
 
     step: int
-    completions: int  # sampled so far, the rejected ones included
-    accuracy: float  # mean over what was sampled in this iteration
+    completions: int  # sampled so far, including rejected ones
+    accuracy: float  # mean over everything sampled in this iteration
     reward: float
-    length: float  # own tokens a completion
-    token_entropy: float  # nats a token, at the first pass
-    logp_gap: float  # mean |log-prob of the trainer - of the sampler|, nats a token, at the first pass
-    loss: float  # this and the next two at the last pass
+    length: float  # own tokens per completion
+    token_entropy: float  # nats per token, at the first pass
+    logp_gap: float  # mean |trainer log-prob - sampler log-prob|, nats per token, at the first pass
+    loss: float  # this and the next two: at the last pass
     grad_norm: float
     clip_fraction: float
     ratio_min: float  # over all passes
     ratio_max: float
-    log_ratio_counts: np.ndarray  # (21,) own tokens by log ratio at the last pass; the outer bins: beyond -2 and 2
-    kl_logged: float  # mean k3 against the reference over the sampled tokens, nats a token; nan without a reference
-    live_groups: int  # groups in which not all completions are equally right
-    lag: int  # optimizer steps the rollout is behind
+    log_ratio_counts: (
+        np.ndarray
+    )  # (21,) own tokens by log-ratio at the last pass; the outer bins include all beyond -2 and 2
+    kl_logged: float  # mean k3 to the reference over the sampled tokens, nats per token; nan without a reference
+    live_groups: int  # groups whose completions are not all correct and not all wrong
+    lag: int  # optimizer steps by which the rollout is behind
     exact: dict  # any of pass_rate, completion_entropy, length, truncated, kl_step, kl_reference, each (P,)
 
 
@@ -52,18 +54,18 @@ class StageEvent:
 
 
 class Controller:
-    """One training run. N = groups * K rows of at most T tokens; the objects it is given have these names, and no class
-    need be inherited. It takes a `seed` and makes its generator itself: a run owns it, and all that is random in the
-    run (prompts, tokens, environments, the order of mini-batches) is drawn from it in one order.
+    """One training run with N = groups * K rows of at most T tokens. The objects passed in must have the names below;
+    they need not inherit from any class. The run makes its own generator from `seed` and draws everything random from
+    it in a fixed order: prompts, tokens, environments, the order of mini-batches.
 
     policy: `params`, a dict of arrays; `prefill(prompt (N, P), temperature)` -> decode(tokens (N, T), t) -> log-probs
     (N, V) at position t; `token_logp(prompt, tokens, mask, temperature)` -> logp (N, T), entropy (N, T), cache;
     `backward(cache, dlogp (N, T))` -> a dict like params; `copy()`. task: `T`, `pad`, `eos`; `examples`, dicts with an
     expected_answer; `batch_prompts(n, rng)` and `refill_prompts(n, rng)` -> (n,) indices of examples;
     `prompt_ids(example (N,))` -> (N, P); `environment(example, rng)` -> None, or an object with `step(tokens, t)` ->
-    (N,) forced tokens, -1 for none, and `examples`, one a row; `answers(tokens, response_mask, finished (N,))` -> N
-    texts; `exact(policy)` -> {metric: (prompts,)}, empty if nothing is. Optional: `pay(batch)` -> (N,) rewards in place
-    of the accuracy; `exact_kl(p, q)` -> (prompts,) nats. optimizer: `step(params, grads)` -> the gradient's norm.
+    (N,) forced tokens, -1 for none, and `examples`, one per row; `answers(tokens, response_mask, finished (N,))` -> N
+    texts; `exact(policy)` -> {metric: (prompts,)}, empty if none. Optional: `pay(batch)` -> (N,) rewards that replace
+    the accuracy; `exact_kl(p, q)` -> (prompts,) nats. optimizer: `step(params, grads)` -> the gradient's norm.
     critic: `values(prompt, tokens, mask)` -> (N, T); `fit(prompt, tokens, mask, returns (N, T))`.
     """
 
@@ -89,19 +91,19 @@ class Controller:
         self.algorithm, self.task, self.groups, self.K, self.critic = algorithm, task, groups, K, critic
         self.minibatches, self.microbatches = minibatches, microbatches
         self.temperature, self.exact_every = temperature, exact_every
-        self.trainer_temperature = trainer_temperature or temperature  # a lesson sets another one, on purpose
+        self.trainer_temperature = trainer_temperature or temperature  # a lesson sets a different one on purpose
         self.rng, self.completions = np.random.default_rng(seed), 0
         self.trainer, self.rollout, self.env = Trainer(policy, optimizer), RolloutEngine(policy), Verifier(task)
         self.reference = Reference(policy) if algorithm.hp["beta"] > 0 else None
         self.start, self.sync = policy.copy(), sync or WeightSync()
 
     def frames(self, n):
-        """What a training widget streams: one Frame an iteration."""
+        """What a training widget streams: one Frame per iteration."""
         return (event.summary["frame"] for event in self.iterate(n) if event.stage == 7)
 
     def iterate(self, n, first=0):
-        """Seven StageEvents an iteration; the last one's summary holds the Frame. The generator rests between stages: a
-        batch can be changed there. `first` iterations are behind a run that goes on from a checkpoint.
+        """Seven StageEvents per iteration; the summary of the last one holds the Frame. The generator pauses between
+        stages, where a caller may change the batch. A run resumed from a checkpoint has `first` iterations behind it.
         """
         for i in range(first, n):
 
@@ -114,7 +116,7 @@ class Controller:
             yield event(2, batch=batch, version=self.rollout.version)
             yield event(3, batch=batch, drawn=seen, accuracy=seen.accuracy.mean(), live_groups=live)
             before, metrics = self.trainer.policy.copy(), {}
-            if batch is None:  # every group was rejected in every round; a Frame must come all the same
+            if batch is None:  # every group was rejected in every round, but a Frame must still be yielded
                 for stage in (4, 5, 6):
                     yield event(stage, skipped=True)
             else:
@@ -142,7 +144,7 @@ class Controller:
             yield event(7, frame=self.frame(i, batch, seen, live, metrics, lag, exact))
 
     def collect(self):
-        """Stages 1 to 3, again for the groups that keep_group rejects: (rows kept or None, all rows drawn, rounds)."""
+        """Stages 1 to 3, repeated for groups that keep_group rejects: (rows kept or None, all rows sampled, rounds)."""
         kept, seen, missing = [], [], self.groups
         while missing and len(seen) < ROUNDS:
             prompts = (self.task.refill_prompts if seen else self.task.batch_prompts)(missing, self.rng)
@@ -186,14 +188,14 @@ class Controller:
 
 
 def mean_k3(batch):
-    """The KL a training log shows: k3 of the weights that sampled, averaged over their tokens."""
+    """The KL that a training log shows: k3 of the weights that sampled, averaged over the sampled tokens."""
     if batch is None or batch.ref_logp is None:
         return np.nan
     return k3(batch.old_logp, batch.ref_logp)[batch.response_mask > 0].mean()
 
 
 def refuse_the_impossible(algorithm, task, groups, K, minibatches, microbatches):
-    """One sentence for a run that could not learn or not start."""
+    """Raises ValueError, with one sentence, for a run that could not start or could not learn."""
     if not task.examples:
         raise ValueError("task.examples must not be empty: there is no prompt to complete")
     if groups < 1:

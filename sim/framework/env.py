@@ -1,4 +1,4 @@
-"""Environment: hands the answer of every completion to the scorer; the only source of reward.
+"""Environment: passes the answer of every completion to the scorer, the only source of reward.
 
 A verifiable reward in the sense of Lambert et al. (2024), Tülu 3, arXiv:2411.15124: a program decides, no model.
 """
@@ -11,14 +11,14 @@ from sim.worlds.scorer import score
 
 
 class Verifier:
-    """sim/worlds/scorer.py over a batch: one text and one example a row, (N,) verdicts."""
+    """sim/worlds/scorer.py applied to a batch: one text and one example per row, (N,) verdicts."""
 
     def __init__(self, task):
         self.task = task
 
     def verify(self, batch, environment=None):
-        """Fills accuracy, reward (N,) and details of the batch, and returns it; an environment brings examples of its
-        own, one a row.
+        """Fills in accuracy, reward (N,) and details, and returns the batch. An environment supplies its own examples,
+        one per row.
         """
         answers = self.task.answers(batch.tokens, batch.response_mask, batch.finished)
         if environment is None:
@@ -34,7 +34,7 @@ class Verifier:
 
 @lru_cache(maxsize=4_096)
 def scored(expected, answer):
-    """The scorer's verdict, to be read only: the scorer is pure, so a pair is judged once, whichever run it comes
-    from.
+    """The scorer's verdict, which callers must not modify. The scorer is pure, so each pair is judged only once, across
+    all runs.
     """
     return score({"expected_answer": expected}, answer)

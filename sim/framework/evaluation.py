@@ -1,7 +1,7 @@
-"""Evaluation: the newest weights on prompts that training never draws, by the scorer, with an interval.
+"""Evaluation: the newest weights, scored on prompts that training never uses, with an interval.
 
-It has a generator of its own for every update, made of the run's seed and the number of the update: a run learns the
-same with and without it, and has nothing of it to keep for going on. What a reader of such numbers has to know, Miller
+Every evaluation has its own generator, seeded by the run's seed and the number of the update. A run therefore learns
+the same with and without evaluations, and a checkpoint needs nothing from them. On how to read such numbers, see Miller
 (2024), arXiv:2411.00640.
 """
 
@@ -18,18 +18,18 @@ INTERVAL = "Wilson's 95 % interval over completions, of these prompts and no oth
 
 @dataclass(frozen=True)
 class Evaluation:
-    update: int  # how many the weights had seen
+    update: int  # number of updates that the weights had seen
     right: int
     completions: int
 
     @property
     def mean(self):
-        """Share of right completions."""
+        """Fraction of correct completions."""
         return self.right / self.completions
 
     @property
     def interval(self):
-        """(low, high) of it, INTERVAL."""
+        """(low, high) of the mean; see INTERVAL."""
         return wilson.interval(self.right, self.completions)
 
     def __str__(self):
@@ -37,7 +37,7 @@ class Evaluation:
 
 
 def evaluated(task, policy, prompts, K, seed, update):
-    """K completions of each of prompts (P,), sampled at temperature 1, as an Evaluation."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(update,)))  # never the stream of the run
+    """An Evaluation of K completions for each of `prompts` (P,), sampled at temperature 1."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(update,)))  # never the run's own stream
     batch = Verifier(task).verify(*RolloutEngine(policy).generate(task, prompts, K, rng))
     return Evaluation(update, int(batch.accuracy.sum()), len(batch.tokens))

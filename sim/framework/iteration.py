@@ -1,21 +1,21 @@
-"""The arithmetic of one iteration: what crosses each edge of the map, how often a token meets the net, how often the
-weights move. Closed form.
+"""The arithmetic of one iteration, in closed form: what crosses each edge of the map, how often a token passes through
+the network, and how often the weights are updated.
 
-A backward pass is counted as two forward passes, Kaplan et al. (2020), arXiv:2001.08361, section 2.1.
+A backward pass counts as two forward passes, Kaplan et al. (2020), arXiv:2001.08361, section 2.1.
 """
 
-BACKWARD = 2  # forward passes' worth of arithmetic
+BACKWARD = 2  # its arithmetic, in forward passes
 
 
 def updates_per_iteration(completions, minibatch, epochs):
-    """Optimizer steps: the completions of an iteration in mini-batches, `epochs` times over."""
+    """Optimizer steps in an iteration: its completions are split into mini-batches and used `epochs` times."""
     if completions % minibatch:
         raise ValueError(f"minibatch must divide the completions: {completions} are not a multiple of {minibatch}")
     return completions // minibatch * epochs
 
 
 def carried(batch, policy):
-    """{edge: {name: array}}: what the edges of the map hand on, as far as the batch has been filled in."""
+    """{edge: {name: array}}: what each edge of the map carries, as far as the batch has been filled in."""
     edges = dict(
         prompts=dict(prompt=batch.prompt),
         trajs=dict(tokens=batch.tokens, response_mask=batch.response_mask, finished=batch.finished),
@@ -29,11 +29,11 @@ def carried(batch, policy):
 
 
 def weight(arrays):
-    """Bytes of a dict of arrays."""
+    """The bytes in a dict of arrays."""
     return sum(array.nbytes for array in arrays.values())
 
 
 def token_passes(batch, passes, reference):
-    """{role: sampled tokens times passes through the net}, a forward pass being 1."""
+    """{role: sampled tokens times passes through the network}, where a forward pass counts as 1."""
     tokens = int(batch.response_mask.sum())
     return dict(rollout=tokens, reference=tokens * reference, trainer=tokens * passes * (1 + BACKWARD))

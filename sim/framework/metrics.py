@@ -1,29 +1,29 @@
-"""A row of the log for every update, under TRL's names (grpo_trainer.py of release 1.16.0), so that what reads TRL's
-logs reads this one: `python -m rlpt.doctor`, and the page "Diagnose a run".
+"""One log row per update, under TRL's names (grpo_trainer.py of release 1.16.0), so that whatever reads TRL's logs can
+read this one: `python -m rlpt.doctor`, and the page "Diagnose a run".
 
-It is not a model. A step is an update with all its passes, where TRL counts optimizer steps; the gap between
-trainer and sampler is that of late weights alone, since no engine here is another program.
+Here a step is an update with all its passes, whereas TRL counts optimizer steps. The gap between trainer and sampler
+comes only from late weights, because the engine here is not a separate program.
 """
 
 from math import isfinite
 
 import numpy as np
 
-HELD_OUT = "eval_rewards/score"  # of it /mean, /low and /high; the first is what --heldout of the doctor asks for
+HELD_OUT = "eval_rewards/score"  # columns /mean, /low and /high; the doctor's --heldout asks for the first
 
 
 def row(frame, batch):
-    """{name: number} of a Frame and the batch that was trained on; None in place of a number that is none any more.
+    """{name: number} for a Frame and the batch that was trained on; a number that is no longer finite becomes None.
 
-    Where every group was rejected, `batch` is None and only what was sampled is there; without a reference there is no
+    If every group was rejected, `batch` is None and the row has only what was sampled. Without a reference, it has no
     kl.
     """
     metrics = {
         "step": frame.step + 1,
         "reward": frame.reward,
-        "rewards/score/mean": frame.reward,  # TRL writes a column for each reward function: here it is the one
+        "rewards/score/mean": frame.reward,  # TRL writes one column per reward function; here there is only one
         "completions/mean_length": frame.length,
-        "completions": frame.completions,  # ours, like the next: sampled so far, and optimizer steps behind
+        "completions": frame.completions,  # this and the next are ours: sampled so far, and optimizer steps behind
         "lag": frame.lag,
     }
     if batch is not None:
@@ -44,11 +44,11 @@ def row(frame, batch):
 
 
 def evaluation(found):
-    """What an Evaluation adds to the row of its update; before the first one it is a row by itself."""
+    """What an Evaluation adds to the row of its update; before the first update it is a row of its own."""
     low, high = found.interval
     return {f"{HELD_OUT}/mean": found.mean, f"{HELD_OUT}/low": low, f"{HELD_OUT}/high": high}
 
 
 def plain(value):
-    """A number as JSON holds it, which has neither infinity nor NaN."""
+    """A number as JSON can hold it; infinity and NaN become None."""
     return (value.item() if isinstance(value, np.generic) else value) if isfinite(value) else None

@@ -1,6 +1,6 @@
-"""One completion as the roles have filled it in: tokens, log-probs, mask, reward, advantage, a line a token.
+"""One completion as the roles have filled it in, one line per token: log-prob, reference, mask and advantage.
 
-The record that is handed from role to role, as verl's DataProto is; Sheng et al. (2024), arXiv:2409.19256.
+It is the record passed from role to role, like verl's DataProto; Sheng et al. (2024), arXiv:2409.19256.
 """
 
 import numpy as np
@@ -9,14 +9,14 @@ HEAD = "   t  token      log-prob  reference  mask  advantage"
 
 
 def telling(batch):
-    """The row to look at: the first that is pushed, of those with tokens of the environment where there are any."""
+    """The row to look at: the first that is pushed, preferably one with tokens from the environment."""
     pushed = np.abs(batch.advantage).max(axis=1) > 0
     forced = (batch.valid_mask > batch.response_mask).any(axis=1)
     return int((2 * forced + pushed).argmax())
 
 
 def lines(batch, row, task):
-    """Its record as text; log-probs in nats, of the weights that sampled and of the frozen start."""
+    """The row's record as text; log-probs are in nats, under the sampling weights and under the frozen start."""
     example = task.examples[batch.example[row]]
     ending = "ended itself" if batch.finished[row] else f"cut off at {batch.T} tokens"
     yield (

@@ -1,6 +1,6 @@
-"""Rollout: a copy of the policy samples; tokens, masks and the log-probs actually sampled from are written down.
+"""Rollout: a copy of the policy samples, and records the tokens, the masks and the log-probs it sampled from.
 
-The only sampler of the framework. Nucleus sampling: Holtzman et al. (2019), arXiv:1904.09751.
+This is the framework's only sampler. Nucleus sampling: Holtzman et al. (2019), arXiv:1904.09751.
 """
 
 from dataclasses import dataclass, fields
@@ -12,24 +12,24 @@ from sim.estimators.advantages import at_the_end, gae
 
 @dataclass
 class Batch:
-    """N = prompts * K rows, the K completions of a prompt adjacent; the roles fill in what they know, in this order."""
+    """N = prompts * K rows; a prompt's K completions are adjacent. The roles fill in the fields in this order."""
 
-    K: int  # completions a prompt
-    example: np.ndarray  # (N,) which of task.examples
-    prompt: np.ndarray  # (N, P) its tokens
-    tokens: np.ndarray  # (N, T) the policy's and the environment's, pad after the end
-    valid_mask: np.ndarray  # (N, T) 1: a token, not padding
-    response_mask: np.ndarray  # (N, T) 1: sampled by the policy; the loss sees only these
-    old_logp: np.ndarray  # (N, T) under the weights that sampled it, 0 off response_mask
-    finished: np.ndarray  # (N,) ended itself, else cut at T
-    version: np.ndarray  # (N,) of those weights
+    K: int  # completions per prompt
+    example: np.ndarray  # (N,) index into task.examples
+    prompt: np.ndarray  # (N, P) the prompt's tokens
+    tokens: np.ndarray  # (N, T) from policy and environment, padded after the end
+    valid_mask: np.ndarray  # (N, T) 1 for a token, 0 for padding
+    response_mask: np.ndarray  # (N, T) 1 if the policy sampled it; the loss sees only these
+    old_logp: np.ndarray  # (N, T) under the sampling weights, 0 outside response_mask
+    finished: np.ndarray  # (N,) True if it ended itself, False if cut off at T
+    version: np.ndarray  # (N,) of the sampling weights
     accuracy: np.ndarray | None = None  # (N,) the scorer's verdict
-    reward: np.ndarray | None = None  # (N,) what the task pays: the accuracy, unless it has a `pay` of its own
-    details: list | None = None  # (N,) what the scorer said
+    reward: np.ndarray | None = None  # (N,) the accuracy, unless the task has its own `pay`
+    details: list | None = None  # (N,) the scorer's details
     ref_logp: np.ndarray | None = None  # (N, T) under the frozen start
-    value: np.ndarray | None = None  # (N, T) what the critic expected
+    value: np.ndarray | None = None  # (N, T) the return that the critic expected
     advantage: np.ndarray | None = None  # (N, T)
-    returns: np.ndarray | None = None  # (N, T) what the critic is fitted to
+    returns: np.ndarray | None = None  # (N, T) the critic's targets
 
     def __post_init__(self):
         shape = self.tokens.shape
@@ -41,42 +41,42 @@ class Batch:
 
     @property
     def T(self):
-        """Tokens a completion, at most."""
+        """The maximum number of tokens in a completion."""
         return self.tokens.shape[1]
 
     @property
     def length(self):
-        """(N,) own tokens."""
+        """(N,) the number of own tokens."""
         return self.response_mask.sum(axis=1)
 
     @property
     def kl(self):
-        """(N,) log pi - log pi_ref of the completions, nats: their k1; 0 without a reference."""
+        """(N,) log pi - log pi_ref of each completion in nats, its k1; 0 without a reference."""
         if self.ref_logp is None:
             return np.zeros(len(self.tokens))
         return (self.old_logp - self.ref_logp).sum(axis=1)
 
     def gae(self, R, lam):
-        """Advantages (P, K, T) against the critic's values, 0 without one: R (P, K) is paid at each row's last own
-        token, and nothing is discounted.
+        """Advantages (P, K, T) relative to the critic's values, which are 0 without a critic. R (P, K) arrives at each
+        row's last own token, without discounting.
         """
         value = np.zeros(self.tokens.shape) if self.value is None else self.value
         advantage, _ = gae(at_the_end(R.ravel(), self.response_mask), value, self.response_mask, 1.0, lam)
         return advantage.reshape(*R.shape, -1)
 
     def rows(self, index):
-        """The batch of these rows, for a mini-batch or the groups that were kept."""
+        """The batch with only these rows, for a mini-batch or for the groups that were kept."""
 
         def taken(column):
             if isinstance(column, list):
                 return [column[i] for i in index]
-            return column[index] if isinstance(column, np.ndarray) else column  # K, or not filled in yet
+            return column[index] if isinstance(column, np.ndarray) else column  # K, or a field not filled in yet
 
         return Batch(**{f.name: taken(getattr(self, f.name)) for f in fields(self)})
 
 
 def join(batches):
-    """Several batches of one K as one."""
+    """Several batches with the same K, joined into one."""
 
     def stacked(columns):
         if isinstance(columns[0], list):
@@ -89,7 +89,7 @@ def join(batches):
 
 
 class RolloutEngine:
-    """Owns its weights: it samples from what was last delivered, not from what the trainer has by now."""
+    """Owns its weights: it samples from those last delivered, not from those the trainer has now."""
 
     def __init__(self, policy):
         self.policy, self.version = policy.copy(), 0
@@ -98,13 +98,13 @@ class RolloutEngine:
         self.policy.params, self.version = {name: array.copy() for name, array in params.items()}, version
 
     def generate(self, task, prompts, K, rng, temperature=1.0, top_p=1.0):
-        """K completions of each of prompts (P,) as a Batch; and the environment that wrote tokens of its own, or
-        None.
+        """(Batch, environment): K completions for each of `prompts` (P,), and the environment that wrote some of the
+        tokens, or None.
         """
         if len(prompts) == 0:
             raise ValueError("prompts must not be empty: there is nothing to complete")
         example = np.repeat(prompts, K)
-        prompt = task.prompt_ids(example).astype(np.int64)  # the browser's own integers have 32 bits
+        prompt = task.prompt_ids(example).astype(np.int64)  # integers in the browser have 32 bits by default
         N, T = len(example), task.T
         tokens = np.full((N, T), task.pad, np.int64)
         old_logp, valid, response = np.zeros((N, T)), np.zeros((N, T)), np.zeros((N, T))
@@ -113,11 +113,11 @@ class RolloutEngine:
         for t in range(T):
             logp = nucleus(decode(tokens, t), top_p)  # (N, V)
             cumulative = np.exp(logp).cumsum(axis=1)
-            threshold = rng.random((N, 1)) * cumulative[:, -1:]  # scaled: the last sum may be 1 - 1e-16
+            threshold = rng.random((N, 1)) * cumulative[:, -1:]  # scaled, because the last sum may be 1 - 1e-16
             drawn = (cumulative >= threshold).argmax(axis=1)
             own = alive
             if environment is not None:
-                forced = environment.step(tokens, t)  # (N,) a token of the environment's, or -1
+                forced = environment.step(tokens, t)  # (N,) a token from the environment, or -1
                 own, drawn = alive & (forced < 0), np.where(forced < 0, drawn, forced)
             tokens[:, t], old_logp[:, t] = np.where(alive, drawn, task.pad), np.where(own, logp[rows, drawn], 0.0)
             valid[:, t], response[:, t] = alive, own
@@ -129,7 +129,7 @@ class RolloutEngine:
 
 
 def nucleus(logp, top_p):
-    """Log-probs of the smallest set of tokens that holds top_p, renormalized: -inf outside; (N, V) -> (N, V)."""
+    """Renormalized log-probs of the smallest token set with probability top_p, -inf outside; (N, V) -> (N, V)."""
     if top_p >= 1:
         return logp
     order = np.argsort(-logp, axis=1)

@@ -1,7 +1,7 @@
-"""Trainer: forward, dL/dlogp from the algorithm, backward, step; several passes over one batch. Knows no algorithm by
-name.
+"""Trainer: forward, dL/dlogp from the algorithm, backward, optimizer step, for several passes over one batch. It knows
+no algorithm by name.
 
-The loop of passes and mini-batches is that of PPO, Schulman et al. (2017), arXiv:1707.06347, algorithm 1.
+The loop over passes and mini-batches is PPO's, Schulman et al. (2017), arXiv:1707.06347, algorithm 1.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ class Trainer:
         self.policy, self.optimizer, self.version = policy, optimizer, 0
 
     def step(self, batch, compute_loss, epochs, minibatches, rng, temperature, microbatches=1):
-        """Every pass over the batch. Metrics: of the last step; token_entropy and logp_gap of the first; ratio_min,
-        ratio_max over all.
+        """All passes over the batch. The metrics returned are those of the last step, except token_entropy and logp_gap
+        (first step) and ratio_min and ratio_max (all steps).
         """
         metrics, first, low, high = {}, {}, np.inf, -np.inf
         for _ in range(epochs):
@@ -36,10 +36,10 @@ class Trainer:
 
 
 def gradient(policy, batch, compute_loss, temperature, microbatches):
-    """(logp (N, T), entropy (N, T), LossOut, {name: gradient}) of one loss over the batch.
+    """(logp (N, T), entropy (N, T), LossOut, {name: gradient}) for one loss over the batch.
 
-    Micro-batches go through the net one after the other, and none keeps what its way back needs: each is evaluated
-    again once the loss of all is known, which is the time that their memory is bought with.
+    Micro-batches pass through the network one after another without keeping activations. Each is evaluated again once
+    the loss over all of them is known: memory is saved at the cost of time.
     """
 
     def forward(part):

@@ -1,5 +1,5 @@
-"""Weight sync: the edge from trainer to rollout. What arrives late makes the next batch off-policy. Noukhovitch et al.
-(2024), arXiv:2410.18252.
+"""Weight sync: the edge from trainer to rollout. Weights that arrive late make the next batch off-policy. Noukhovitch
+et al. (2024), arXiv:2410.18252.
 """
 
 from collections import deque
@@ -8,18 +8,16 @@ from sim.estimators.precision import cast_params
 
 
 class WeightSync:
-    """Delivers at every `every`-th push, and then the weights of `lag` pushes ago, or the first ones while there are
-    none so old.
-
-    `form` is the number format they arrive in.
+    """At every `every`-th push, delivers the weights from `lag` pushes ago, or the first weights if there are none that
+    old, in the number format `form`.
     """
 
     def __init__(self, every=1, lag=0, form="fp32"):
         self.every, self.form, self.kept, self.pushes = every, form, deque(maxlen=lag + 1), 0
 
     def push(self, trainer, rollout):
-        """How many optimizer steps the rollout is behind afterwards."""
-        # a shallow copy is enough: optimizers replace arrays
+        """Returns by how many optimizer steps the rollout is behind afterwards."""
+        # a shallow copy is enough because optimizers replace arrays
         self.kept.append((dict(trainer.policy.params), trainer.version))
         self.pushes += 1
         if self.pushes % self.every == 0:
@@ -29,5 +27,5 @@ class WeightSync:
 
 
 def transfer_seconds(parameters, bytes_per_parameter, gigabytes_per_second):
-    """Bytes over bandwidth, the least that a delivery can take: gathering, casting and loading come on top."""
+    """Bytes over bandwidth, a lower bound: gathering, casting and loading add to it."""
     return parameters * bytes_per_parameter / (gigabytes_per_second * 1e9)
