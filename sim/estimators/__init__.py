@@ -1,1 +1,1 @@
-"""Formulas on arrays: no loop, nothing trained."""
+"""Formulas on arrays, without training loops."""

@@ -1,26 +1,26 @@
-"""Several attempts at one prompt: the chance that one of k is right, and that a group of K has something to compare.
-Closed form.
+"""Several attempts at one prompt: the probability that one of k is correct, and that a group of K has something to
+compare. Closed form.
 
-pass@k without bias: Chen et al. (2021), Evaluating Large Language Models Trained on Code, arXiv:2107.03374.
+The unbiased pass@k: Chen et al. (2021), Evaluating Large Language Models Trained on Code, arXiv:2107.03374.
 """
 
 import numpy as np
 
 
 def pass_at_k(n, c, k):
-    """Chance that k of the n attempts hold one of the c right ones: 1 - C(n - c, k) / C(n, k)."""
+    """Probability that k of the n attempts include one of the c correct ones: 1 - C(n - c, k) / C(n, k)."""
     if k > n:
         raise ValueError(f"k must be at most n = {n}: there are no more attempts to draw from")
     return 1 - float(np.prod(1 - c / (n - np.arange(k)))) if c <= n - k else 1.0
 
 
 def plug_in_pass_at_k(n, c, k):
-    """1 - (1 - c/n)^k: the share counted, put where the probability belongs. Too low in the mean, for a curve that
-    bends down.
+    """1 - (1 - c/n)^k, with the observed share in place of the probability. Its mean is too low, because the curve is
+    concave.
     """
     return 1 - (1 - c / n) ** k
 
 
 def informative(p, K):
-    """Chance that K completions are neither all right nor all wrong: 1 - p^K - (1 - p)^K."""
+    """Probability that K completions are neither all correct nor all wrong: 1 - p^K - (1 - p)^K."""
     return 1 - p**K - (1 - p) ** K

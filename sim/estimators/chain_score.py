@@ -1,7 +1,7 @@
-"""A chain of steps: how likely it is to be sound to its end, and the scores of its steps made into one. Closed form.
+"""A chain of steps: the probability that it is sound to its end, and ways to combine its step scores. Closed form.
 
-The product: Lightman et al. (2023), arXiv:2305.20050. The least: Wang et al. (2023), arXiv:2312.08935. The best use of
-all of them is the forward recursion of a hidden Markov model: Rabiner (1989), doi.org/10.1109/5.18626.
+The product: Lightman et al. (2023), arXiv:2305.20050. The minimum: Wang et al. (2023), arXiv:2312.08935. The best use
+of all scores is the forward recursion of a hidden Markov model: Rabiner (1989), doi.org/10.1109/5.18626.
 """
 
 import numpy as np
@@ -10,13 +10,13 @@ WAYS = ("product", "min", "last", "mean")
 
 
 def all_sound(p, steps):
-    """Chance that every step is sound where each is with chance p, given that those before are: p^steps."""
+    """Probability that every step is sound if each is with probability p, given that those before are: p^steps."""
     return p**steps
 
 
 def chain_score(log_odds, how):
-    """One score for the steps along the last axis, (…, steps) -> (…): the log of the product of their chances to be
-    sound, or the least, the last or the mean of their log-odds.
+    """One score for the steps along the last axis, (…, steps) -> (…): the log of the product of their probabilities of
+    being sound, or the minimum, last or mean of their log-odds.
     """
     if how == "product":
         return -np.log1p(np.exp(-log_odds)).sum(axis=-1)
@@ -26,10 +26,10 @@ def chain_score(log_odds, how):
 
 
 def soundness(log_ratios, p):
-    """Chance that a chain is sound to its end, given all its scores, (…, steps) -> (…).
+    """Probability that a chain is sound to its end given all its scores, (…, steps) -> (…).
 
-    `log_ratios` are ln of how likely a score is of a sound prefix over of a flawed one; each step is sound with chance
-    p if those before are, and a flawed prefix stays flawed.
+    `log_ratios` are the log-likelihood ratios of each score, sound prefix over flawed prefix. Each step is sound with
+    probability p if those before are, and a flawed prefix stays flawed.
     """
     sound = np.ones(log_ratios.shape[:-1])
     for step in range(log_ratios.shape[-1]):

@@ -1,9 +1,9 @@
-"""Coin flips for rewards: a softmax over a few actions has nothing to learn, and what its entropy does is the work of
-noise and clip alone.
+"""Coin flips as rewards: a softmax over a few actions has nothing to learn, so only noise and the clip change its
+entropy.
 
 The setting follows Park et al. (2025), arXiv:2509.26114, who train language models on random rewards; the softmax
-stands for one token position. Against a language model it has no shared weights, so that a rare action gains nothing
-from the common ones.
+stands for one token position. Unlike a language model it has no shared weights, so a rare action gains nothing from the
+common ones.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from sim.estimators import surrogate
 from sim.worlds.tinylm import log_softmax
 
-ACTIONS, COMPLETIONS, K = 20, 64, 8  # a batch is eight groups of eight draws
+ACTIONS, COMPLETIONS, K = 20, 64, 8  # a batch is eight groups of eight samples
 
 
 def coin_entropy(eps_low, eps_high, passes, optimizer, updates, seeds, rng):
-    """(seeds, updates + 1) entropy in nats, from uniform; rewards are fair coins, advantages the group's z-scores, loss
-    the clipped surrogate.
+    """(seeds, updates + 1) entropy in nats, starting from the uniform policy. Rewards are fair coin flips, advantages
+    are z-scores within the group, and the loss is the clipped surrogate.
     """
     params = {"logits": np.zeros((seeds, ACTIONS))}
     seen = [entropy(params["logits"])]

@@ -1,17 +1,17 @@
 """The clipped surrogate with one ratio for a whole completion, the product of its tokens' ratios.
 
-This is how a completion is reused when it is one action: TRL's RLOOTrainer (1.16.0, 2026) clips this ratio. Compare
-sim/estimators/surrogate.py, where every token has its own. Source of the clip: Schulman et al. (2017),
-arXiv:1707.06347. Nothing is averaged here.
+This ratio treats the completion as one action; TRL's RLOOTrainer (1.16.0, 2026) clips it. In
+sim/estimators/surrogate.py every token has its own ratio. The clip: Schulman et al. (2017), arXiv:1707.06347. Nothing
+is averaged here.
 """
 
 import numpy as np
 
 
 def clipped(logp, old_logp, advantage, eps):
-    """Objective and its d/dlogp, both (N, T); logp, old_logp and advantage (N, T) are 0 off the mask.
+    """Objective and its d/dlogp, both (N, T); logp, old_logp and advantage (N, T) are 0 outside the mask.
 
-    The objective of a completion, min(r A, clip(r) A), stands at its first token and 0 elsewhere; its slope is the same
+    A completion's objective, min(r A, clip(r) A), is placed at its first token, with 0 elsewhere; its slope is the same
     at every own token.
     """
     A = advantage[:, :1]  # the first token is always the completion's own

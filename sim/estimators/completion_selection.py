@@ -1,7 +1,7 @@
-"""Which of N completions is picked: the best scored one, or the answer that most of them give. Closed form.
+"""Picking one of N completions: the one with the best score, or the most frequent answer. Closed form.
 
-Order statistics. The best of N by a trained verifier: Cobbe et al. (2021), arXiv:2110.14168. The plurality of the
-answers, called self-consistency: Wang et al. (2022), arXiv:2203.11171.
+These are order statistics. Best of N under a trained verifier: Cobbe et al. (2021), arXiv:2110.14168. The most frequent
+answer, called self-consistency: Wang et al. (2022), arXiv:2203.11171.
 """
 
 from itertools import product
@@ -11,10 +11,11 @@ import numpy as np
 
 
 def best_of_n(chance, score, N):
-    """Chance that each completion is the best scored of N draws, (…, completions): F(s)^N − F(s−)^N, with F(s) the
-    chance that a draw scores at most s, and F(s−) that it scores less.
+    """Probability that each completion has the best score among N samples, (…, completions): F(s)^N − F(s−)^N, where
+    F(s) is the probability that a sample scores at most s, and F(s−) that it scores less.
 
-    Completions with one score share theirs by their chance. N is a number, or a sequence: (sizes, …, completions).
+    Completions with equal scores share theirs in proportion to their probabilities. N is a number or a sequence; for a
+    sequence the result is (sizes, …, completions).
     """
     order = np.argsort(score, axis=-1, kind="stable")
     chance, score = np.take_along_axis(chance, order, axis=-1), np.take_along_axis(score, order, axis=-1)
@@ -22,7 +23,7 @@ def best_of_n(chance, score, N):
     less = np.concatenate([np.zeros_like(most[..., :1]), most[..., :-1]], axis=-1)
     rises = np.diff(score, axis=-1) > 0
     edge = np.ones_like(rises[..., :1])
-    # of completions with one score, F at the first and at the last
+    # among completions with equal scores, F at the first and at the last
     less = np.maximum.accumulate(np.where(np.concatenate([edge, rises], axis=-1), less, 0), axis=-1)
     most = np.where(np.concatenate([rises, edge], axis=-1), most, 1)
     most = np.minimum.accumulate(most[..., ::-1], axis=-1)[..., ::-1]
@@ -34,7 +35,7 @@ def best_of_n(chance, score, N):
 
 
 def plurality(chance, N):
-    """Chance that each answer is the one that most of N draws give, (answers,); answers that tie share it."""
+    """Probability that each answer is the most frequent among N samples, (answers,); tied answers share it."""
     answers = len(chance)
     won = np.zeros(answers)
     for counts in product(range(N + 1), repeat=answers):

@@ -1,7 +1,8 @@
-"""A chain of additions of which each may slip: how often its end is right. Closed form.
+"""A chain of additions, each of which may slip: how often the final digit is correct. Closed form.
 
-A slip is one of the nine wrong digits, all alike, and is carried on. Slips add modulo ten, so the law of the error
-after n steps is a convolution power of a spike at 0 plus a uniform part, whose one other eigenvalue is 1 − 10e/9.
+A slip yields one of the nine wrong digits with equal probability, and the error is carried along. Slips add modulo ten,
+so the error after n steps follows a convolution power of a spike at 0 plus a uniform part, whose only other eigenvalue
+is 1 − 10e/9.
 """
 
 import numpy as np
@@ -10,11 +11,11 @@ DIGITS = 10
 
 
 def chain_accuracy(e, n):
-    """Chance that the total of n steps is right, each of which slips with probability e."""
+    """Probability that the total of n steps is correct if each slips with probability e."""
     return 1 / DIGITS + (1 - 1 / DIGITS) * (1 - e * DIGITS / (DIGITS - 1)) ** n
 
 
 def slip_rate(accuracy, n):
-    """The e at which `chain_accuracy` is this; a chain that is right no more often than a guess slips 9 times in 10."""
+    """The e at which `chain_accuracy` equals `accuracy`; a chain no better than guessing slips 9 times in 10."""
     spike = (np.maximum(accuracy, 1 / DIGITS) - 1 / DIGITS) / (1 - 1 / DIGITS)
     return (1 - spike ** (1 / n)) * (DIGITS - 1) / DIGITS

@@ -1,7 +1,7 @@
-"""Which test of a run fires first: infrastructure, then data, then reward, then the optimizer, because an earlier fault
-imitates the later ones. Closed form: thresholds and comparisons, not a model.
+"""Which test of a run fires first. Infrastructure comes before data, reward and optimizer, because an earlier fault
+imitates later ones. There is no model, only thresholds and comparisons.
 
-A `Test` is data. What the quantities are, and which thresholds they are held against, belongs to who has the run.
+A `Test` is data. The caller decides what the quantities are and which thresholds they are compared with.
 """
 
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ HEALTHY, UNDERTRAINED = "healthy", "undertrained"
 class Condition:
     quantity: str
     threshold: float
-    below: bool = False  # true below the threshold, not above
-    instead: "Condition | None" = None  # what is asked where the quantity is not known
+    below: bool = False  # true below the threshold instead of above it
+    instead: "Condition | None" = None  # the condition to ask if the quantity is not known
 
     def known(self, found):
-        """The condition that can be asked of these quantities; None if neither can."""
+        """The condition that can be checked with these quantities, or None."""
         if self.quantity in found:
             return self
         return self.instead.known(found) if self.instead else None
 
     def holds(self, found):
-        """Whether it does; False where it is not known."""
+        """Whether the condition holds; False if its quantity is not known."""
         asked = self.known(found)
         if asked is None:
             return False
@@ -32,8 +32,8 @@ class Condition:
         return bool(value < asked.threshold if asked.below else value > asked.threshold)
 
     def times(self, found):
-        """How many times its threshold the quantity is, or the threshold the quantity where it must lie below; above 1
-        if and only if the condition holds, inf where it is divided by 0.
+        """The quantity divided by its threshold, or the threshold by the quantity if that must lie below. It exceeds 1
+        if and only if the condition holds, and is inf on division by 0.
         """
         asked = self.known(found)
         value, threshold = found[asked.quantity], asked.threshold
@@ -43,9 +43,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Test:
-    """Fires where the quantity is beyond the threshold and every further condition holds."""
+    """Fires if the quantity is beyond its threshold and all further conditions hold."""
 
-    __test__ = False  # no test of pytest's
+    __test__ = False  # not a pytest test
 
     name: str
     quantity: str
@@ -53,18 +53,18 @@ class Test:
     verdict: str
     below: bool = False
     also: tuple = ()
-    lesson: str = ""  # the number of the one that explains the fault
+    lesson: str = ""  # the number of the lesson that explains the fault
 
     @property
     def conditions(self):
         return (Condition(self.quantity, self.threshold, self.below), *self.also)
 
     def runs(self, found):
-        """Whether everything that it asks for is known."""
+        """Whether all quantities that it needs are known."""
         return all(condition.known(found) for condition in self.conditions)
 
     def times(self, found):
-        """Times its threshold, of the condition that is least beyond it: above 1 if and only if the test fires."""
+        """The `times` of the condition that is least beyond its threshold; it exceeds 1 exactly if the test fires."""
         return min(condition.times(found) for condition in self.conditions)
 
     def fires(self, found):
@@ -73,10 +73,10 @@ class Test:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    verdict: str  # of the first test that fired; else "healthy" or "undertrained"
-    fired: tuple  # the tests that did, in order, (Test, value) each
+    verdict: str  # of the first test that fired, otherwise "healthy" or "undertrained"
+    fired: tuple  # the tests that fired, in order, as (Test, value)
     quiet: tuple
-    not_run: tuple  # tests that ask for something that is not known
+    not_run: tuple  # tests that need an unknown quantity
 
     @property
     def lesson(self):
@@ -84,8 +84,8 @@ class Diagnosis:
 
 
 def diagnose(tests, found, learned):
-    """The Diagnosis of a run's quantities {name: value}. Where no test fires it is "healthy" if the condition `learned`
-    holds, else "undertrained".
+    """The Diagnosis for a run's quantities {name: value}. If no test fires, it is "healthy" if the condition `learned`
+    holds and "undertrained" otherwise.
     """
     fired = tuple((test, found[test.quantity]) for test in tests if test.fires(found))
     quiet = tuple((test, found[test.quantity]) for test in tests if test.runs(found) and not test.fires(found))

@@ -1,14 +1,14 @@
-"""Entropy of a softmax: what raises it and what lowers it, in closed form.
+"""The entropy of a softmax: what raises it and what lowers it. Closed form.
 
-A bonus pays for entropy, a price is charged for the distance to a reference policy; both are added to the objective.
-The slopes follow from the derivative of the softmax. That a step of policy gradient changes the entropy by minus a
-covariance: Cui et al. (2025), arXiv:2505.22617. A bonus that is given only below a target: Skywork-OR1, He et al.
+A bonus rewards entropy, and a penalty is charged for the distance to a reference policy; both are part of the
+objective. The slopes follow from the derivative of the softmax. A policy-gradient step changes the entropy by minus a
+covariance: Cui et al. (2025), arXiv:2505.22617. A bonus that applies only below a target: Skywork-OR1, He et al.
 (2025), arXiv:2505.22312.
 """
 
 import numpy as np
 
-TINY = 1e-300  # log of a probability that has become 0
+TINY = 1e-300  # the log of a probability that has become 0
 
 
 def entropy(pi):
@@ -17,20 +17,20 @@ def entropy(pi):
 
 
 def bonus(pi):
-    """The slope of the entropy in the logits: −π (log π + H), (..., actions) -> (..., actions)."""
+    """The slope of the entropy with respect to the logits: −π (log π + H), (..., actions) -> (..., actions)."""
     return -pi * (np.log(pi + TINY) + entropy(pi)[..., None])
 
 
 def price(pi, reference):
-    """The slope of KL(π ‖ reference) in the logits of π: π (log π/reference − KL)."""
+    """The slope of KL(π ‖ reference) with respect to the logits of π: π (log π/reference − KL)."""
     log_ratio = np.log(pi + TINY) - np.log(reference)
     return pi * (log_ratio - (pi * log_ratio).sum(axis=-1, keepdims=True))
 
 
 def rate(pi, advantage, natural):
-    """dH/dη of a step η along the policy gradient, −Cov(log π, π A), or along the natural one, −Cov(log π, A).
+    """dH/dη for a step η along the policy gradient, −Cov(log π, π A), or along the natural gradient, −Cov(log π, A).
 
-    Advantages are against the policy's mean, and the covariance is under π.
+    Advantages are relative to the policy's mean, and the covariance is taken under π.
     """
     A = advantage - (pi * advantage).sum()
     push = A if natural else pi * A

@@ -1,16 +1,16 @@
-"""Two training curves compared at equal cost: at as many completions drawn, not at as many updates. Closed form, linear
-between the points.
+"""Two training curves compared at equal cost, meaning at equal numbers of sampled completions instead of updates.
+Closed form, linear between points.
 
-An update of DAPO, arXiv:2503.14476, draws as many completions as it takes to fill its batch, so a curve by updates
-compares runs that have paid differently.
+An update of DAPO, arXiv:2503.14476, samples as many completions as it takes to fill its batch, so curves by updates
+compare runs with different costs.
 """
 
 import numpy as np
 
 
 def lead(completions, rate, other_completions, other_rate):
-    """How far the other method is ahead where both have drawn as many completions as the one that drew fewer, mean of
-    the seeds; all are sequences of one curve (points,) a seed, and seeds are paired.
+    """By how much the other method is ahead when both have sampled as many completions as the run that sampled fewer,
+    averaged over seeds. All arguments are sequences with one curve (points,) per seed, and seeds are paired.
     """
     gaps = []
     for x, y, other_x, other_y in zip(completions, rate, other_completions, other_rate):

@@ -1,7 +1,7 @@
-"""The noise of a REINFORCE estimate where every answer can be enumerated: one prompt, five answers, a softmax over five
+"""The noise of a REINFORCE estimate when every answer can be enumerated: one prompt, five answers, a softmax over five
 logits.
 
-Closed form; the policy is that of sim/worlds/bandit.py, at other logits. One sample's estimate of the gradient is (R -
+Closed form, with the policy of sim/worlds/bandit.py at different logits. The gradient estimate from one sample is (R -
 b) s with the score s = grad log pi = onehot - pi. Nothing is trained here. Williams (1992), doi:10.1007/BF00992696; the
 least noisy constant b: Greensmith, Bartlett and Baxter (2004), JMLR 5.
 """
@@ -25,43 +25,41 @@ def policy_gradient(logits, reward):
 
 
 def estimates(logits, reward, baseline):
-    """(answers, logits): the gradient estimate that each answer gives when it is the one that was sampled."""
+    """(answers, logits): the gradient estimate that each answer gives if it is the sampled one."""
     return (reward - baseline)[:, None] * (np.eye(len(logits)) - softmax(logits))
 
 
 def noise(logits, reward, baseline):
-    """Trace of the covariance of one sample's estimate: E[(R - b)^2 |s|^2] - |grad J|^2."""
+    """Trace of the covariance of the estimate from one sample: E[(R - b)^2 |s|^2] - |grad J|^2."""
     pi, estimate, mean = softmax(logits), estimates(logits, reward, baseline), policy_gradient(logits, reward)
     return pi @ (estimate**2).sum(axis=1) - mean @ mean
 
 
 def best_baseline(logits, reward):
-    """The constant with the least noise, E[R |s|^2] / E[|s|^2]: the mean reward with every answer weighted by its
-    squared score.
-    """
+    """The least noisy constant, E[R |s|^2] / E[|s|^2]: the mean reward, every answer weighted by its squared score."""
     return bandit.best_baseline(softmax(logits), reward)
 
 
 def samples_for_signal(logits, reward, baseline):
-    """How many samples it takes until signal and noise are equal."""
+    """The number of samples at which signal and noise are equal."""
     mean = policy_gradient(logits, reward)
     return noise(logits, reward, baseline) / (mean @ mean)
 
 
 def progress_along_gradient(logits, reward, baseline):
-    """(answers,): how far each answer's estimate goes in the direction of the true gradient; its mean is |grad J|."""
+    """(answers,): how far each answer's estimate moves along the true gradient; its mean is |grad J|."""
     mean = policy_gradient(logits, reward)
     return estimates(logits, reward, baseline) @ mean / np.linalg.norm(mean)
 
 
 def sampled_gradient(logits, reward, baseline, samples, rng):
-    """The mean of the estimates of this many sampled answers, (logits,)."""
+    """The mean of the estimates from `samples` sampled answers, (logits,)."""
     counts = rng.multinomial(samples, softmax(logits))
     return counts / samples @ estimates(logits, reward, baseline)
 
 
 def two_answer_noise(p, baseline):
-    """Variance of one estimate d/d(logit of being right) where an answer is right (R = 1) with probability p: p (1 - p)
-    (1 - p - b)^2.
+    """Variance of one estimate of d/d(logit of the correct answer), where an answer is correct (R = 1) with probability
+    p: p (1 - p) (1 - p - b)^2.
     """
     return p * (1 - p) * (1 - p - baseline) ** 2

@@ -1,7 +1,7 @@
-"""What a judge's labels lead to, in closed form: with any number of labels, with many votes, with many revisions.
+"""What a judge's labels lead to with any number of labels, votes and revisions. Closed form.
 
-The world is that of `sim/worlds/judged_pairs.py`. Majorities: Condorcet (1785), the binomial tail; a revised draft is a
-Markov chain of two states, an idealization of critique and revision in Bai et al. (2022), arXiv:2212.08073.
+The world is that of `sim/worlds/judged_pairs.py`. Majorities: Condorcet (1785), the binomial tail. A revised draft is a
+Markov chain with two states, an idealization of critique and revision in Bai et al. (2022), arXiv:2212.08073.
 """
 
 from math import comb
@@ -12,35 +12,36 @@ from sim.worlds.judged_pairs import PRICE, PRINCIPLES
 
 
 def style_share(b, m=PRINCIPLES):
-    """b²/(m/8 + b²): the share of style in the squared direction that a judge with taste b and m principles teaches."""
+    """b²/(m/8 + b²): the share of style in the squared direction taught by a judge with taste b and m principles."""
     return b**2 / (m / PRINCIPLES + b**2)
 
 
 def asymptote(b, kl, m=PRINCIPLES, ks=PRICE):
-    """Gold, less the start's, at a distance of kl nats in the direction (w_m + b e) of any number of such labels."""
+    """Gold minus the start's gold at a distance of kl nats in the direction (w_m + b e) of unlimited labels."""
     paid = m / PRINCIPLES
     return np.sqrt(2 * kl) * paid / np.sqrt(paid + b**2) - ks * kl * style_share(b, m)
 
 
 def agreement(b, m=PRINCIPLES):
-    """How often a judge without noise puts the better of two first, where gold has no curvature: 1 − angle/π."""
+    """How often a noiseless judge prefers the better of two answers, if gold has no curvature: 1 − angle/π."""
     paid = m / PRINCIPLES
     return 1 - np.arccos(paid / np.sqrt(paid + b**2)) / np.pi
 
 
 def majority(p, K):
-    """That more than half of K independent votes are right, each with p; K odd."""
+    """Probability that more than half of K independent votes are correct, each with probability p; K is odd."""
     return sum(comb(K, i) * p**i * (1 - p) ** (K - i) for i in range(K // 2 + 1, K + 1))
 
 
 def common_cause(p, K, rho):
-    """The same where with rho all K say the same, as voices of one model do."""
+    """The same if all K votes agree with probability rho, like several votes of one model."""
     return rho * p + (1 - rho) * majority(p, K)
 
 
 def revised(h0, tpr, fpr, fix, damage, rounds):
-    """The share of harmful drafts after rounds of critique and revision: a critic finds tpr of the harmful ones and
-    takes fpr of the harmless ones for harmful; of what it names `fix` are mended and `damage` of the harmless spoiled.
+    """The share of harmful drafts after rounds of critique and revision. A critic flags tpr of the harmful drafts and
+    fpr of the harmless ones; of the flagged drafts, `fix` of the harmful are repaired and `damage` of the harmless
+    become harmful.
     """
     h = h0
     for _ in range(rounds):
@@ -49,5 +50,5 @@ def revised(h0, tpr, fpr, fix, damage, rounds):
 
 
 def settled(tpr, fpr, fix, damage):
-    """Where the revisions end, whatever they began with: the share that they leave as it is."""
+    """The share of harmful drafts that further revisions leave unchanged, whatever the starting share."""
     return fpr * damage / (fpr * damage + tpr * fix)

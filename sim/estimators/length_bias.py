@@ -1,11 +1,11 @@
-"""A model of two branches, right and wrong, whose lengths nobody rewards: what the divisor of the loss does to them by
-itself.
+"""A model with two branches, correct and wrong, whose lengths are not rewarded: what the loss's divisor alone does to
+the lengths.
 
-A completion is right with probability p, then goes on for N tokens: after each it stops with probability h, of its own
-on either branch, and at T it is stopped. The length changes no reward, so the true gradient of the pass rate by either
-stop logit is 0. With one stop probability for both branches the two drifts below would cancel: the bias needs a policy
-that can tell its wrong answers from its right ones. The bias: Liu et al. (2025), Understanding R1-Zero-Like Training,
-arXiv:2503.20783; the model: closed form, made for this purpose.
+A completion is correct with probability p and then goes on for N tokens. After each token it stops with a probability
+h, one for each branch; at T it is cut off. The length does not change the reward, so the true gradient of the pass rate
+with respect to either stop logit is 0. If both branches shared one stop probability, the two drifts below would cancel:
+the bias needs a policy that can tell its wrong answers from its correct ones. The bias: Liu et al. (2025),
+Understanding R1-Zero-Like Training, arXiv:2503.20783. The model was made for this purpose; closed form.
 """
 
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ import numpy as np
 from sim.estimators import std_weight
 
 T = 64
-# assumed: rates of plain SGD at which a token's mean weight is about the same; AdamW needs no such matching
+# assumed: SGD learning rates at which a token's mean weight is about the same; AdamW needs no such matching
 RATES = {"1/|o|": 1.0, "token mean": 2.6, "constant": 16.0}
 
 
 @dataclass(frozen=True)
 class Lengths:
-    right: np.ndarray  # (seeds, updates + 1) expected tokens of a right completion
+    right: np.ndarray  # (seeds, updates + 1) expected tokens in a correct completion
     wrong: np.ndarray
     pass_rate: np.ndarray
 
@@ -31,7 +31,7 @@ class Lengths:
 
 
 def expected_length(h):
-    """Mean of min(N, T) for N geometric with stop probability h: (1 - (1 - h)^T) / h."""
+    """Mean of min(N, T) for a geometric N with stop probability h: (1 - (1 - h)^T) / h."""
     return -np.expm1(T * np.log1p(-h)) / h
 
 
@@ -43,10 +43,10 @@ def distribution(h, longest=T):
 
 
 def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
-    """Expected ascent direction at the right branch's stop logit, at equal stop probabilities; the wrong branch's is
-    minus that. The truth is 0.
+    """Expected ascent direction of the correct branch's stop logit at equal stop probabilities; the wrong branch's is
+    minus that. The true value is 0.
 
-    The advantage does not depend on the lengths, so the mean factorizes: E[A 1{right}] times the mean of score over
+    The advantage does not depend on the lengths, so the mean factorizes: E[A 1{correct}] times the mean of score over
     divisor.
     """
     probability, score = distribution(h, longest)
@@ -64,8 +64,9 @@ def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
 
 
 def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, every, optimizer):
-    """Yields the Lengths so far, after the first update and after each `every`; a row a seed. Batches are sampled, the
-    expectations recorded are exact. The optimizer must not cut the norm: a step is made for all seeds at once.
+    """Yields the Lengths so far, after the first update and after every `every` updates, one row per seed. Batches are
+    sampled, and the recorded expectations are exact. The optimizer must not clip the gradient norm, because one step is
+    made for all seeds together.
     """
     # answer, stop when right, stop when wrong
     params = {"logit": np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones((seeds, 1))}
@@ -87,7 +88,7 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, eve
 
 
 def divided_by(n, K, divisor):
-    """What the pushes of completions of n tokens are divided by, (seeds, completions); K in a row share a prompt."""
+    """The divisors for completions of n tokens, (seeds, completions); K in a row share a prompt."""
     completions = n.shape[1]
     if divisor == "1/|o|":
         return n * completions
@@ -97,6 +98,6 @@ def divided_by(n, K, divisor):
 
 
 def advantage(R, std):
-    """(seeds, groups, K) reward less the group's mean, over the group's standard deviation if wanted."""
+    """(seeds, groups, K): the reward minus the group's mean, divided by the group's standard deviation if `std`."""
     A = R - R.mean(axis=2, keepdims=True)
     return A / (R.std(axis=2, ddof=1, keepdims=True) + 1e-6) if std else A

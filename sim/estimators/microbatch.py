@@ -1,7 +1,7 @@
-"""A batch that does not fit in memory, in slices: the gradients of the slices added up, with the right and with the
-wrong divisor.
+"""A batch that does not fit into memory, processed in slices: the slices' gradients added up with the right divisor and
+with a wrong one.
 
-The wrong one was in several libraries until October 2024 (Han and Han (2024), Bugs in LLM Training,
+Several libraries had the wrong one until October 2024 (Han and Han (2024), Bugs in LLM Training,
 unsloth.ai/blog/gradient).
 """
 
@@ -11,21 +11,21 @@ from sim.worlds.optimizer import norm
 
 
 def slices(mask, count, by_length):
-    """Which rows go into each of `count` micro-batches: as they come, or the short completions together."""
+    """The rows in each of `count` micro-batches: in their order, or with short completions together."""
     order = np.argsort(mask.sum(axis=1), kind="stable") if by_length else np.arange(len(mask))
     return np.array_split(order, count)
 
 
 def gradient(policy, batch, compute_loss, parts):
-    """One loss over the whole batch; every micro-batch carries its own tokens' share of it backward."""
+    """One loss over the whole batch; every micro-batch propagates its own tokens' share of it backward."""
     whole, _, _ = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
     dlogp = compute_loss(whole, batch).dlogp
     return total(backward(policy, batch.rows(rows), dlogp[rows]) for rows in parts)
 
 
 def gradient_of_local_means(policy, batch, compute_loss, parts):
-    """The mistake: every micro-batch makes a mean of its own, and the means are averaged as if they were of equally
-    many tokens.
+    """The mistake: every micro-batch computes its own mean, and the means are averaged as if they had equally many
+    tokens.
     """
 
     def local(rows):
@@ -37,7 +37,7 @@ def gradient_of_local_means(policy, batch, compute_loss, parts):
 
 
 def local_weights(mask, weights, parts):
-    """The weights (N, T) that this mistake amounts to, whatever the aggregation `weights` was meant to be."""
+    """The weights (N, T) that this mistake amounts to, whatever the intended aggregation `weights`."""
     w = np.zeros(mask.shape)
     for rows in parts:
         w[rows] = weights(mask[rows]) / len(parts)
@@ -45,12 +45,12 @@ def local_weights(mask, weights, parts):
 
 
 def relative_error(grads, truth):
-    """Length of the difference over length of the truth."""
+    """Length of the difference divided by the length of the truth."""
     return norm({name: grads[name] - truth[name] for name in truth}) / norm(truth)
 
 
 def cosine(grads, truth):
-    """1: they point the same way."""
+    """1 if they point in the same direction."""
     return sum((grads[name] * truth[name]).sum() for name in truth) / norm(grads) / norm(truth)
 
 

@@ -1,11 +1,11 @@
-"""Divisors that bring rewards to one scale before they become advantages, and what each leaves of a mixed batch. Closed
-form; no training here.
+"""Divisors that bring rewards to one scale before they become advantages, and what each does to a batch of mixed
+sources. Closed form; no training here.
 
 The group's deviation: Shao et al. (2024), arXiv:2402.03300; none: Liu et al. (2025), arXiv:2503.20783; the batch's: Liu
-et al. (2025), arXiv:2508.08221. A source is what pays the groups of a batch: a checker, a reward model. Divided by
-the root mean square of its centered rewards, all sources have even shares of the squared advantage: closed
-form. Its raw deviation, as PopArt keeps it over time, also holds the spread between prompts: van Hasselt et al. (2016),
-arXiv:1602.07714.
+et al. (2025), arXiv:2508.08221. A source is whatever rewards the groups of a batch: a checker, a reward model. If
+rewards are divided by the root mean square of their source's centered rewards, all sources have equal shares of the
+squared advantage. A source's raw deviation, as PopArt tracks it over time, also includes the spread between prompts:
+van Hasselt et al. (2016), arXiv:1602.07714.
 """
 
 import numpy as np
@@ -16,8 +16,9 @@ GROUP, BATCH, SOURCE, NONE = PARTS = ("group", "batch", "source", "none")
 
 
 def normalized(rewards, source, mean=GROUP, over=BATCH, eps=1e-6):
-    """Advantages, (groups, K) and the source of each group (groups,) -> (groups, K): less the mean of one of PARTS,
-    over the standard deviation of one of PARTS, for a source within its groups; "none" takes 0 away and divides by 1.
+    """Advantages, (groups, K), of rewards whose groups come from `source` (groups,): minus the mean of one of PARTS,
+    divided by the standard deviation of one of PARTS; for a source, the deviation within its groups. "none" subtracts 0
+    and divides by 1.
     """
     centered = rewards - of_part(np.mean, rewards, source, mean, 0.0)
     if over == NONE:
@@ -28,7 +29,7 @@ def normalized(rewards, source, mean=GROUP, over=BATCH, eps=1e-6):
 
 
 def of_part(statistic, rewards, source, part, otherwise):
-    """(groups, 1): a statistic of the rewards of that part of the batch to which each group belongs."""
+    """(groups, 1): a statistic of the rewards in the part of the batch to which each group belongs."""
     if part == NONE:
         return np.full((len(rewards), 1), otherwise)
     if part == GROUP:
@@ -38,23 +39,23 @@ def of_part(statistic, rewards, source, part, otherwise):
 
 
 def deviation(rewards):
-    """The sample's, with n - 1, as torch.std computes it."""
+    """The sample standard deviation, with n - 1, as torch.std computes it."""
     return rewards.std(ddof=1)
 
 
 def root_mean_square(centered):
-    """Of rewards from which their groups' means were taken: the deviation within groups, without what lies between."""
+    """Of rewards centered by group: the deviation within groups, without the spread between them."""
     return np.sqrt(np.mean(np.square(centered)))
 
 
 def clipped(rewards, limit):
-    """Rewards cut at -limit and limit; infinity leaves them as they are."""
+    """Rewards clipped to -limit and limit; infinity leaves them unchanged."""
     return np.clip(rewards, -limit, limit)
 
 
 def whitened(values, mask, shift_mean=True, eps=1e-8):
-    """verl's masked_whiten, (N, T) each: less the mean over the mask, over the standard deviation there, with n - 1.
-    The mean is added again where only the scale is wanted.
+    """verl's masked_whiten, (N, T) each: minus the mean over the mask, divided by the standard deviation there, with n
+    - 1. The mean is added back if only the scale is to change.
     """
     n = mask.sum()
     mean = (values * mask).sum() / n
@@ -64,13 +65,13 @@ def whitened(values, mask, shift_mean=True, eps=1e-8):
 
 
 def loudest(n):
-    """What one of n whitened rewards can reach at most, where it alone differs from the others: (n - 1) / sqrt n."""
+    """The maximum that one of n whitened rewards can reach, if it alone differs from the others: (n - 1) / sqrt n."""
     return (n - 1) / np.sqrt(n)
 
 
 def shares(advantage, source):
-    """The part of the squared advantage, (groups, K), that each source has, in the order of their numbers; nan where
-    every advantage is 0.
+    """Each source's part of the squared advantage, (groups, K), in the order of source numbers; nan if every advantage
+    is 0.
     """
     squares = (advantage**2).sum(axis=1)
     of_each = np.array([squares[source == one].sum() for one in np.unique(source)])
@@ -78,16 +79,16 @@ def shares(advantage, source):
 
 
 def expected_shares(groups, deviations):
-    """The same of rewards with these standard deviations within their groups, less their mean and divided by one
-    number: n times sigma squared.
+    """The same for rewards with these standard deviations within their groups, minus their mean and divided by one
+    number: proportional to n times sigma squared.
     """
     squares = np.asarray(groups, float) * np.square(deviations)
     return squares / squares.sum()
 
 
 def prompt_weight(p, K, over, number=1.0):
-    """The mean push on a prompt that is right with probability p, over the true gradient p (1 - p), (...): divided by
-    its own group's deviation, by one `number` for the batch or the source, or by nothing. Rewards are 0 and 1.
+    """The mean push on a prompt with pass rate p, divided by the true gradient p (1 - p), (...). The push is divided by
+    the group's own deviation, by one `number` for the batch or source, or by nothing. Rewards are 0 and 1.
     """
     if over == GROUP:
         return group_baselines.share_of_gradient(p, K, lambda rewards: group_baselines.z_score(rewards, eps=1e-12))
@@ -96,18 +97,18 @@ def prompt_weight(p, K, over, number=1.0):
 
 
 def summed_first(rewards):
-    """Several rewards of a completion, (groups, K, rewards), added up and then the group's z-score: (groups, K)."""
+    """Several rewards per completion, (groups, K, rewards), are added up; then comes the group's z-score:
+    (groups, K).
+    """
     return group_baselines.z_score(rewards.sum(axis=2))
 
 
 def summed_last(rewards):
-    """The z-score of each reward in its group, and then their sum. GDPO, arXiv:2601.05242, which whitens over the batch
-    besides.
-    """
+    """Each reward's z-score within its group, then their sum. GDPO, arXiv:2601.05242, also whitens over the batch."""
     each = np.moveaxis(rewards, 2, 0)
     return sum(group_baselines.z_score(one) for one in each)
 
 
 def scored_alone(rewards):
-    """(groups, K) with nan where nothing could be scored -> less the mean of the others, 0 there."""
+    """(groups, K) with nan where nothing could be scored -> minus the mean of the scored ones, and 0 where nan."""
     return np.nan_to_num(rewards - np.nanmean(rewards, axis=1, keepdims=True))

@@ -1,10 +1,10 @@
-"""What an answer counts that another policy drew: weights and masks, what they cost in bias and noise, and V-trace.
+"""How much an answer from a different policy counts: weights and masks, what they cost in bias and noise, and V-trace.
 
-A ratio is the probability under the policy that trains over that under the one that drew. Truncated: IMPALA, Espeholt
-et al. (2018), arXiv:1802.01561. Masked token by token: IcePop, Ling Team (2025), arXiv:2510.18855. Masked by
-completions: Liu et al. (2025), and TRL 1.16.0's `sequence_mask`; of negative advantage alone: DeepSeek-V3.2 (2025),
-arXiv:2512.02556, equation 9. Arrays are (N, T), `mask` is 1 at tokens that the policy sampled, and a weight is held
-fixed: no gradient flows through it.
+A ratio is the training policy's probability divided by the sampling policy's. Truncated: IMPALA, Espeholt et al.
+(2018), arXiv:1802.01561. Masked per token: IcePop, Ling Team (2025), arXiv:2510.18855. Masked per completion: Liu et
+al. (2025), and TRL 1.16.0's `sequence_mask`; only for negative advantages: DeepSeek-V3.2 (2025), arXiv:2512.02556,
+equation 9. Arrays are (N, T), and `mask` is 1 at tokens that the policy sampled. Weights are constants: no gradient
+flows through them.
 """
 
 import numpy as np
@@ -14,36 +14,36 @@ from sim.estimators.importance import mean_under
 
 # ── weights and masks ──
 def token_truncated(log_ratio, mask, limit):
-    """The ratio of each token, at most `limit`."""
+    """The ratio of each token, capped at `limit`."""
     return np.minimum(np.exp(log_ratio), limit) * mask
 
 
 def token_masked(log_ratio, mask, low, high):
-    """The ratio of each token from `low` to `high`, and 0 for all others."""
+    """The ratio of each token if it lies from `low` to `high`, otherwise 0."""
     ratio = np.exp(log_ratio)
     return ratio * ((ratio >= low) & (ratio <= high)) * mask
 
 
 def completion_truncated(log_ratio, mask, limit):
-    """The product of a completion's ratios, at most `limit`, at each of its tokens."""
+    """The product of a completion's ratios, capped at `limit`, at each of its tokens."""
     return np.exp(np.minimum((log_ratio * mask).sum(axis=1, keepdims=True), np.log(limit))) * mask
 
 
 def completion_masked(log_ratio, mask, limit):
-    """The product of a completion's ratios, and 0 for a completion where it exceeds `limit`."""
+    """The product of a completion's ratios, or 0 if it exceeds `limit`."""
     product = np.exp((log_ratio * mask).sum(axis=1, keepdims=True))
     return product * (product <= limit) * mask
 
 
 def mean_masked(log_ratio, mask, low, high):
-    """The ratio of each token, and 0 for completions whose ratios have a geometric mean outside `low` to `high`."""
+    """The ratio of each token, or 0 if the geometric mean of the completion's ratios lies outside `low` to `high`."""
     mean = np.exp((log_ratio * mask).sum(axis=1, keepdims=True) / mask.sum(axis=1, keepdims=True))
     return np.exp(log_ratio) * ((mean >= low) & (mean <= high)) * mask
 
 
 def negative_masked(log_ratio, mask, advantage, limit):
-    """1, and 0 for completions of negative advantage whose tokens have become rarer since they
-    were drawn, by more than `limit` nats on average.
+    """1, or 0 for completions with a negative advantage whose tokens have become less likely since sampling, by more
+    than `limit` nats on average.
     """
     gap = -(log_ratio * mask).sum(axis=1, keepdims=True) / mask.sum(axis=1, keepdims=True)
     return mask * ~((advantage < 0) & (gap > limit))
@@ -52,7 +52,7 @@ def negative_masked(log_ratio, mask, advantage, limit):
 # ── what a weight costs ──
 def estimator(pi, mu, reward, weight, baseline):
     """(mean (A,), length of its bias, trace of its covariance) of weight (reward − baseline) (e_a − π), an estimate of
-    the policy gradient from one draw a of `mu`; all arguments (A,), the truth is that with weight π/μ.
+    the policy gradient from one sample a of `mu`. All arguments are (A,); the weight π/μ gives the true gradient.
     """
     score = np.eye(len(pi)) - pi
     drawn = (weight * (reward - baseline))[:, np.newaxis] * score  # (A, A), a row a draw
@@ -61,13 +61,15 @@ def estimator(pi, mu, reward, weight, baseline):
 
 
 def second_moment(pi, mu, length):
-    """Variance of the product of so many independent ratios, (1 + χ²)^length − 1, χ² being that of one."""
+    """Variance of the product of `length` independent ratios, (1 + χ²)^length − 1, where χ² is the variance of one
+    ratio.
+    """
     return (1 + mean_under(pi, mu, 1.0)[1]) ** length - 1
 
 
 def effective_share(sigma, length):
-    """Effective share of products of `length` ratios whose log-ratios are independent normal with standard deviation
-    `sigma`, e^(−σ² length): Kong (1992) for log-normal weights.
+    """Effective share of samples weighted by products of `length` ratios whose log-ratios are independent and normal
+    with standard deviation `sigma`, e^(−σ² length): Kong (1992) for log-normal weights.
     """
     return np.exp(-(sigma**2) * np.asarray(length, float))
 
@@ -90,6 +92,6 @@ def vtrace(rho, reward, value, bootstrap, gamma, rho_bar, c_bar):
 
 
 def vtrace_fixed_point(pi, mu, rho_bar):
-    """The policy whose value V-trace finds: min(ρ̄ μ, π), normalized."""
+    """The policy whose value V-trace estimates: min(ρ̄ μ, π), normalized."""
     kept = np.minimum(rho_bar * mu, pi)
     return kept / kept.sum()

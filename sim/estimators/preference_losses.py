@@ -1,5 +1,5 @@
-"""Losses on pairs of a better and a worse completion, one number a pair, each with its derivative with respect to the
-log-probabilities of the two. Nothing is sampled and nothing is trained here.
+"""Losses on pairs of a better and a worse completion, one number per pair, each with its derivative with respect to the
+two log-probabilities. Nothing is sampled or trained here.
 
 DPO: Rafailov et al. (2023), arXiv:2305.18290. IPO: Azar et al. (2023), arXiv:2310.12036. Hinge: Zhao et al. (2023),
 arXiv:2305.10425. Robust: Chowdhury et al. (2024), arXiv:2403.00409. KTO: Ethayarajh et al. (2024), arXiv:2402.01306.
@@ -14,15 +14,17 @@ from sim.worlds.preferences import sigmoid
 
 
 def implicit_reward(logp, ref_logp, beta):
-    """The reward inside a policy, β log π/π_ref: that under which it would be optimal, less β log Z of the prompt."""
+    """The implicit reward β log π/π_ref: the reward for which the policy would be optimal, minus the prompt's
+    β log Z.
+    """
     return beta * (logp - ref_logp)
 
 
-# Losses of the margin h: by how many nats more the chosen completion has gained than the rejected one
+# Losses of the margin h: how many nats more the chosen completion has gained than the rejected one
 
 
 def dpo(h, beta):
-    """−log σ(βh), which is Bradley and Terry's loss of the reward βh, and its derivative by h."""
+    """−log σ(βh), Bradley and Terry's loss for the reward βh, and its derivative with respect to h."""
     return bradley_terry.loss(beta * h), beta * bradley_terry.loss_slope(beta * h)
 
 
@@ -37,13 +39,13 @@ def hinge(h, beta):
 
 
 def robust(h, beta, flip):
-    """DPO's loss less what a share `flip` of wrong labels adds to it, so that its mean is that of clean labels."""
+    """DPO's loss minus what a fraction `flip` of wrong labels adds to it, so that its mean is that for clean labels."""
     clean, slope = dpo(h, beta)
     wrong, back = dpo(-h, beta)
     return ((1 - flip) * clean - flip * wrong) / (1 - 2 * flip), ((1 - flip) * slope + flip * back) / (1 - 2 * flip)
 
 
-# Losses of the two completions apart
+# Losses that treat the two completions separately
 
 
 def bco_pair(gain_w, gain_l, beta):
@@ -56,7 +58,7 @@ def bco_pair(gain_w, gain_l, beta):
 
 
 def apo_zero(gain_w, gain_l, beta):
-    """1 − σ(β gain_w) + σ(β gain_l), and its derivatives: as `bco_pair`, and far off the push ends."""
+    """1 − σ(β gain_w) + σ(β gain_l), and its derivatives: like `bco_pair`, but far from the reference the push ends."""
     up, down = sigmoid(beta * gain_w), sigmoid(beta * gain_l)
     return 1 - up + down, -beta * up * (1 - up), beta * down * (1 - down)
 
@@ -64,7 +66,7 @@ def apo_zero(gain_w, gain_l, beta):
 def orpo(logp_w, logp_l, len_w, len_l, lam):
     """−mean log π of the chosen tokens − lam log σ(log-odds ratio), and its derivatives. There is no reference.
 
-    The first part is averaged over the tokens of the batch, as in TRL; the odds are of mean log-probabilities.
+    The first part is averaged over the tokens of the batch, as in TRL; the odds use mean log-probabilities.
     """
     mean_w, mean_l = logp_w / len_w, logp_l / len_l
     p_w, p_l = np.exp(mean_w), np.exp(mean_l)
@@ -75,7 +77,7 @@ def orpo(logp_w, logp_l, len_w, len_l, lam):
 
 
 def imitate(logp_w, len_w):
-    """−mean log π of the chosen tokens of the batch, each pair's part of it, and its derivative by `logp_w`."""
+    """Each pair's part of −mean log π over the batch's chosen tokens, and its derivative with respect to `logp_w`."""
     share = len(logp_w) / np.sum(len_w)
     return -logp_w * share, -share
 
@@ -100,13 +102,13 @@ def pref_loss(
     length_normalize=False,
     cpo_alpha=0.0,
 ):
-    """(loss, dL/dlogp_w, dL/dlogp_l) of each pair, (pairs,) each, of the loss that TRL calls `name`.
+    """(loss, dL/dlogp_w, dL/dlogp_l) of each pair, (pairs,) each, for the loss that TRL calls `name`.
 
-    `logp` and `ref` are sums over the tokens of the chosen (w) and the rejected (l) completion, under the policy and
-    the reference; `len` counts the tokens. `beta` is τ of IPO and λ of ORPO; `gamma` is SimPO's margin,
-    `label_smoothing` the share of wrong labels that robust assumes. `length_normalize` divides IPO's log-ratios by
-    their tokens, as TRL does; without it the form is the one that the paper prints. `cpo_alpha` is the weight that
-    TRL's CPOTrainer gives to the imitation of the chosen beside SimPO; 1 is its default, 0 the paper's SimPO.
+    `logp` and `ref` are sums over the tokens of the chosen (w) and the rejected (l) completion under the policy and the
+    reference; `len` counts the tokens. `beta` is IPO's τ and ORPO's λ; `gamma` is SimPO's margin, and `label_smoothing`
+    the fraction of wrong labels that robust assumes. `length_normalize` divides IPO's log-ratios by the numbers of
+    tokens, as TRL does; without it, the form is the paper's. `cpo_alpha` is the weight that TRL's CPOTrainer gives to
+    imitating the chosen completion beside SimPO; 1 is its default, 0 the paper's SimPO.
     """
     gain_w, gain_l = logp_w - ref_w, logp_l - ref_l
     if name == "orpo":
@@ -128,10 +130,10 @@ def pref_loss(
 
 
 def kto_loss(logp, ref, desirable, z0, beta, w_d=1.0, w_u=1.0):
-    """(loss, dL/dlogp) of each completion that was called good (`desirable`) or bad, (completions,) each.
+    """(loss, dL/dlogp) of each completion labeled good (`desirable`) or bad, (completions,) each.
 
-    `z0` is the policy's KL from the reference, at least 0 and without a gradient: nothing cancels log Z for a single
-    completion, and this stands in for it. `w_d` and `w_u` weigh the good and the bad.
+    `z0` is the policy's KL from the reference, at least 0 and without a gradient. Nothing cancels log Z for a single
+    completion, and z0 takes its place. `w_d` and `w_u` are the weights of good and bad completions.
     """
     gain = np.where(desirable, 1.0, -1.0)
     kept = sigmoid(beta * gain * (logp - ref - z0))
@@ -143,11 +145,11 @@ def kto_loss(logp, ref, desirable, z0, beta, w_d=1.0, w_u=1.0):
 
 
 def dpo_optimum_pair(P, beta):
-    """Margin at which DPO comes to rest on a pair that is won with probability P: logit(P)/β, infinite at 1."""
+    """The margin at which DPO comes to rest on a pair that is won with probability P: logit(P)/β, infinite at 1."""
     with np.errstate(divide="ignore"):
         return (np.log(P) - np.log1p(-np.asarray(P, float))) / beta
 
 
 def ipo_optimum_pair(P, tau):
-    """The same of IPO: (2P − 1)/2τ, never more than 1/2τ."""
+    """The same for IPO: (2P − 1)/2τ, never more than 1/2τ."""
     return (2 * np.asarray(P, float) - 1) / (2 * tau)

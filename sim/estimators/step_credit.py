@@ -1,8 +1,8 @@
-"""The variance of a policy gradient where each step gets the whole return, and where it gets its own score.
+"""The variance of a policy gradient when every step gets the whole return, and when every step gets its own score.
 
-L steps, each good with probability p; the gradient at a step is (a - p) times its credit, and its variance is added up
-over the steps. Two rewards: additive, a sum of what the steps bring, and all or nothing, their product. Closed form;
-with GAE by enumerating all 2^L chains.
+There are L steps, each good with probability p. The gradient at a step is (a - p) times its credit, and the variances
+are added up over the steps. There are two rewards: additive, the sum of the steps' contributions, and all-or-nothing,
+their product. Closed form; for GAE, all 2^L chains are enumerated.
 """
 
 from itertools import product
@@ -13,14 +13,16 @@ from sim.estimators import advantages
 
 
 def additive(L, p, noise):
-    """(flat, per step): credit is the sum of all a - p, or that of the step alone, each with noise."""
+    """(flat, per step): the credit is the sum of all a - p, or that of the step alone, each with noise."""
     v = p * (1 - p)
     fourth = v * ((1 - p) ** 3 + p**3)  # E (a - p)^4
     return L * (fourth + v * ((L - 1) * v + L * noise**2) - v**2), L * (fourth + v * noise**2 - v**2)
 
 
 def all_or_nothing(L, p):
-    """(flat, per step): credit is the product less its mean p^L, or by how much the step has moved the chance of it."""
+    """(flat, per step): the credit is the product minus its mean p^L, or the change that the step made to its
+    probability.
+    """
     b, mean = p**L, p**L * (1 - p)
     missed = (p - b) * (1 - p) ** 2 + (1 - p) * p**2  # E (a - p)^2 where the product is 0
     flat = L * (b * (1 - p) ** 2 * (1 - b) ** 2 + missed * b**2 - mean**2)
@@ -31,26 +33,27 @@ def all_or_nothing(L, p):
 
 
 def sampled_values(L, p, K):
-    """Per step, all or nothing, where the chance of a prefix is not known but is the share of K completions that end
-    right, as in VinePPO (Kazemnejad et al., 2024, arXiv:2410.01679). Closed form: the noise of two shares is added.
+    """Per step, all-or-nothing, if the probability of success from a prefix is estimated by the share of K completions
+    that end correctly, as in VinePPO (Kazemnejad et al., 2024, arXiv:2410.01679). Closed form: the noise of two shares
+    is added.
     """
     t = np.arange(L + 1)
     v = p ** (L - t)
-    noise = v * (1 - v) / K  # at the end 0: there the reward is seen
-    before, after = noise[:-1], noise[1:]  # after a bad step every completion fails, without noise
+    noise = v * (1 - v) / K  # 0 at the end, where the reward is known
+    before, after = noise[:-1], noise[1:]  # after a bad step every completion fails, so there is no noise
     added = p ** t[:-1] * (p * (1 - p) ** 2 * (before + after) + (1 - p) * p**2 * before)
     return all_or_nothing(L, p)[1] + float(added.sum())
 
 
 def prefix_tokens(L, K):
-    """Tokens of K completions of each of the L prefixes of an answer of L equal steps, the prompt included, in answers
-    of that length.
+    """Tokens in K completions of each of the L prefixes of an answer with L equal steps, including the bare prompt, in
+    units of that answer's length.
     """
     return K * sum(range(1, L + 1)) / L
 
 
 def gae_variance(L, p, lam):
-    """The variance, all or nothing, with the exact chance of each prefix as critic in GAE."""
+    """The all-or-nothing variance with GAE, whose critic knows the exact probability of success from each prefix."""
     a = np.array(list(product((0.0, 1.0), repeat=L)))  # (2^L, L)
     chance = np.prod(np.where(a == 1, p, 1 - p), axis=1)
     so_far = np.concatenate([np.ones((len(a), 1)), np.cumprod(a, axis=1)], axis=1)

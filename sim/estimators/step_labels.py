@@ -1,8 +1,8 @@
-"""Labels of steps: by K endings from a step, by a person, by both; and how often a label calls a step good.
+"""Labels for steps from K endings, from a person, or from both; and how often a label calls a step good.
 
 The rule "any of K": Wang et al. (2023), arXiv:2312.08935. Endings and people where they agree: Zhang et al. (2025),
-arXiv:2501.07301. Rates and the best K: closed form, binomial; the best K is where Youden's index (1950), true less
-false positives, is largest.
+arXiv:2501.07301. Rates and the best K have closed forms from the binomial distribution; the best K maximizes Youden's
+index (1950), true positives minus false positives.
 """
 
 from math import comb, floor, log
@@ -11,24 +11,24 @@ import numpy as np
 
 from sim.worlds import step_chain
 
-PERSON = 0.05  # assumed: share of the steps that a person labels wrongly
+PERSON = 0.05  # assumed: fraction of the steps that a person labels wrongly
 ANY, MORE, SHARE, PEOPLE, AGREE = ("any is right", "more than a part", "share right", "a person says so", "both agree")
 RULES = (ANY, MORE, SHARE, PEOPLE, AGREE)
 
 
 def any_rates(v, K):
-    """Chance that one of K endings or more is right, where each is with chance v."""
+    """Probability that at least one of K endings is correct, each with probability v."""
     return 1 - (1 - v) ** K
 
 
 def more_than_rate(v, K, part):
-    """Chance that strictly more than part * K of K endings are right."""
-    most = floor(part * K + 1e-9)  # of 0.3 * 10, which a computer makes a little less than 3
+    """Probability that strictly more than part * K of K endings are correct."""
+    most = floor(part * K + 1e-9)  # for cases like 0.3 * 10, which comes out a little below 3
     return 1 - sum(comb(K, j) * v**j * (1 - v) ** (K - j) for j in range(min(most, K) + 1))
 
 
 def best_K(v1, v0):
-    """The number of endings, not a whole one, at which "any of K" parts sound steps from flawed ones best."""
+    """The number of endings, not rounded, at which "any of K" separates sound steps from flawed ones best."""
     if v0 <= 0:
         return np.inf
     fail1, fail0 = log(1 - v1), log(1 - v0)
@@ -36,9 +36,10 @@ def best_K(v1, v0):
 
 
 def labels(soundness, V, rule, K, part, rng):
-    """The label of each step, (n, L) from 0 to 1, and whether it is kept: where endings and a person have to agree.
+    """The label of each step, (n, L) from 0 to 1, and whether it is kept, which requires that endings and person agree
+    if both label.
 
-    No ending is written: what K of them say is drawn from the exact chance that one from that step is right.
+    No ending is written: the outcome of K endings is sampled from the exact probability of success from that step.
     """
     v = step_chain.values_of(soundness, V)
     any_right = rng.random(v.shape) < any_rates(v, K)

@@ -1,8 +1,8 @@
-"""The interval of a share that was counted: which chances make the count no surprise. Wilson (1927),
-doi.org/10.1080/01621459.1927.10502953; closed form.
+"""The confidence interval for a probability from a count. Wilson (1927), doi.org/10.1080/01621459.1927.10502953; closed
+form.
 
-For completions of prompts that stay the same it is on the safe side: prompts of unequal pass rates vary less than one
-coin. Of other prompts than these it says nothing; for those the prompts are what is to be counted.
+For completions of a fixed set of prompts it is conservative, because prompts with unequal pass rates vary less than one
+coin. It says nothing about other prompts; for those, the prompts themselves must be counted as the sample.
 """
 
 from math import sqrt
@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 
 def interval(right, n, level=0.95):
-    """(low, high) of the chance behind `right` out of `n`; within 0 and 1, and not empty where none or all were."""
+    """(low, high) for the probability behind `right` out of `n`; it stays within 0 and 1 and is not empty at 0 or n."""
     if not 0 <= right <= n or n < 1:
         raise ValueError(f"right must be from 0 to n and n at least 1, not {right} of {n}")
     z = NormalDist().inv_cdf(0.5 + level / 2)
