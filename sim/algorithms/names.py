@@ -1,4 +1,4 @@
-"""The six algorithm files by their names in the book and in its order, from REINFORCE (Williams, 1992) to Dr.GRPO
+"""The six algorithm files by their names in the book and in its order, from REINFORCE, Williams (1992), to Dr.GRPO
 (2025), and the functions in which two of them differ.
 
 This module is separate from the package so that importing one algorithm does not import all six.

@@ -1,5 +1,5 @@
 """Which test of a run fires first. Infrastructure comes before data, reward and optimizer, because an earlier fault
-imitates later ones. There is no model, only thresholds and comparisons.
+imitates later ones. Closed form: thresholds and comparisons, not a model.
 
 A `Test` is data. The caller decides what the quantities are and which thresholds they are compared with.
 """

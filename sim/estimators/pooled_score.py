@@ -1,5 +1,5 @@
 """Which completions a reward model's head prefers if it scores the last token, the mean over all tokens, or their sum.
-The model was made for this book; the noise of a mean falls with the square root of the length.
+The model was made for this book; that the noise of a mean falls with the square root of the length is closed form.
 
 assumed: lengths are uniform from 4 to 64 tokens, a completion's quality m is normal with standard deviation 0.5, and
 each token's score is m plus standard normal noise. Length has no value, and no head rewards it on average over

@@ -1,8 +1,8 @@
 """One log row per update, under TRL's names (grpo_trainer.py of release 1.16.0), so that whatever reads TRL's logs can
 read this one: `python -m rlpt.doctor`, and the page "Diagnose a run".
 
-Here a step is an update with all its passes, whereas TRL counts optimizer steps. The gap between trainer and sampler
-comes only from late weights, because the engine here is not a separate program.
+It is not a model. A step is an update with all its passes, whereas TRL counts optimizer steps. The gap between trainer
+and sampler comes only from late weights, because the engine here is not a separate program.
 """
 
 from math import isfinite

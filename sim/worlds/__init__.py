@@ -1,1 +1,1 @@
-"""What is trained, and on what: policies, tasks, the verifier, optimizers."""
+"""What is trained, and on what: policies, tasks, the verifier and optimizers."""

@@ -1,8 +1,8 @@
-"""Five completions of one prompt, five logits: imitation, the exact policy gradient and its sampled estimate, with and
-without a baseline.
+"""Five completions of one prompt and five logits: imitation, the exact policy gradient, and its sampled estimate with
+and without a baseline.
 
-REINFORCE and its baseline: Williams (1992), doi:10.1007/BF00992696. Gradients, variances and the best baseline in
-closed form. Not a language model: each completion has a logit of its own, so a push on one moves the others only
+REINFORCE and its baseline: Williams (1992), doi:10.1007/BF00992696. Gradients, variances and the best baseline are
+closed form. Unlike in a language model, every completion has its own logit, so a push on one moves the others only
 through the sum of the probabilities.
 """
 
@@ -10,42 +10,42 @@ import numpy as np
 
 
 def softmax(logits):
-    e = np.exp(logits - logits.max(axis=-1, keepdims=True))  # the max is subtracted first: exp(800) is inf
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))  # the maximum is subtracted first, because exp(800) is inf
     return e / e.sum(axis=-1, keepdims=True)
 
 
 def expected_reward(pi, reward):
-    """J, the mean reward of the policy's own completions, (..., arms) -> (...)."""
+    """J, the mean reward of the policy's completions, (..., arms) -> (...)."""
     return pi @ reward
 
 
 def imitation_gradient(pi, shown):
-    """Minus the gradient of the cross-entropy to the demonstrations by the logits: what is shown less what is said."""
+    """Minus the gradient of the cross-entropy to the demonstrations with respect to the logits: shown minus pi."""
     return shown - pi
 
 
 def policy_gradient(pi, reward):
-    """Gradient of J by the logits: pi_a (r_a - J). Above the average up, below it down, and an arm without probability
-    stays.
+    """The gradient of J with respect to the logits: pi_a (r_a - J). Arms above the average rise, arms below it fall,
+    and an arm with probability 0 stays there.
     """
     return pi * (reward - expected_reward(pi, reward)[..., None])
 
 
 def sampled_gradient(pi, reward, baseline, N, rng):
-    """An estimate of it from N completions: the reward is looked up, never differentiated."""
+    """Its estimate from N completions: the reward is looked up, never differentiated."""
     arms = draw(pi, N, rng)
     rewards = reward[arms]
     return push(pi, arms, rewards - baseline(rewards))
 
 
 def draw(pi, N, rng):
-    """N arms of each policy, (..., arms) -> (..., N)."""
+    """Samples N arms from each policy, (..., arms) -> (..., N)."""
     cumulative = pi.cumsum(axis=-1)[..., None, :]
     return (cumulative < rng.random((*pi.shape[:-1], N, 1)) * cumulative[..., -1:]).sum(axis=-1)
 
 
 def push(pi, arms, advantage):
-    """Mean of advantage * (one-hot of the arm - pi), the gradient of log pi; (..., N) -> (..., arms)."""
+    """Mean of advantage * (one-hot of the arm - pi), which is the gradient of log pi; (..., N) -> (..., arms)."""
     one_hot = arms[..., None] == np.arange(pi.shape[-1])
     on_the_drawn = (advantage[..., None] * one_hot).mean(axis=-2)
     return on_the_drawn - advantage.mean(axis=-1, keepdims=True) * pi
@@ -56,12 +56,14 @@ def no_baseline(rewards):
 
 
 def batch_mean(rewards):
-    """The mean of the batch, the sample's own reward included: shortens the expected step to (N - 1)/N of it."""
+    """The mean of the batch, including the sample's own reward; it shortens the expected step by the factor
+    (N - 1)/N.
+    """
     return rewards.mean(axis=-1, keepdims=True)
 
 
 def leave_one_out(rewards):
-    """The mean of the other N - 1 rewards: without the sample's own, so the estimate stays unbiased."""
+    """The mean of the other N - 1 rewards. It excludes the sample's own reward, so the estimate stays unbiased."""
     N = rewards.shape[-1]
     if N < 2:
         raise ValueError("N must be at least 2: one completion has no others to be compared with")
@@ -78,14 +80,14 @@ def path(logits, gradient, learning_rate, steps):
 
 
 def gradient_variance(pi, reward, baseline=0.0):
-    """Variance of one sample's push, the sum over the logits: E[(r - b)^2 |g|^2] - |grad J|^2, with g the gradient of
-    log pi.
+    """Variance of the push from one sample, summed over the logits: E[(r - b)^2 |g|^2] - |grad J|^2, where g is the
+    gradient of log pi.
     """
     return (pi * (reward - baseline) ** 2 * score_norm(pi)).sum() - (policy_gradient(pi, reward) ** 2).sum()
 
 
 def best_baseline(pi, reward):
-    """The constant of the least variance, E[r |g|^2] / E[|g|^2]: the mean reward, weighted by how hard each arm
+    """The constant with the least variance, E[r |g|^2] / E[|g|^2]: the mean reward, weighted by how hard each arm
     pushes.
     """
     weight = pi * score_norm(pi)
@@ -93,15 +95,15 @@ def best_baseline(pi, reward):
 
 
 def score_norm(pi):
-    """|g|^2 of every arm, g = one-hot - pi."""
+    """|g|^2 of every arm, with g = one-hot - pi."""
     return 1 - 2 * pi + (pi**2).sum()
 
 
 def leave_one_out_variance(pi, reward, N):
-    """Variance of the mean push of N samples, each against the others' mean, the sum over the logits.
+    """Variance of the mean push of N samples, each relative to the mean of the others, summed over the logits.
 
-    The estimate is the mean over pairs of h = (r_i - r_j)(g_i - g_j)/2, a U-statistic: Hoeffding (1948),
-    doi:10.1214/aoms/1177730196, has its variance, 2/(N(N-1)) * (2(N-2) Var E[h | i] + Var h).
+    The estimate is the mean over pairs of h = (r_i - r_j)(g_i - g_j)/2, a U-statistic. Hoeffding (1948),
+    doi:10.1214/aoms/1177730196, gives its variance, 2/(N(N-1)) * (2(N-2) Var E[h | i] + Var h).
     """
     one_hot = np.eye(len(pi))
     # (arms, arms, logits); pi cancels in g_i - g_j
@@ -113,5 +115,5 @@ def leave_one_out_variance(pi, reward, N):
 
 
 def cross_entropy(shown, pi):
-    """-E log pi over the demonstrations, nats: their entropy plus KL(shown || pi)."""
+    """-E log pi over the demonstrations in nats: their entropy plus KL(shown || pi)."""
     return -(shown * np.log(pi)).sum()

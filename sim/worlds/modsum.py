@@ -1,10 +1,10 @@
-"""MODSUM: a task and a policy of 112 parameters, small enough that pass rate, gradient, entropy and KL are exact.
+"""MODSUM: a task and a policy with 112 parameters, small enough that pass rate, gradient, entropy and KL are exact.
 
-Tokens 0, 1, 2 append the digits 1, 2, 3; token 3 ends the completion. Right means: ended within T = 12 tokens, with a
-digit sum that is the prompt's target mod 7. There are four prompts, and infinitely many lengths could be right, so
-diversity means something. The policy is a softmax over a table theta[prompt, running sum mod 7, token]. The same row
-serves every position: tokens share parameters, as they do in a transformer. It samples nothing and learns nothing by
-itself. Closed form: a dynamic program over position and running sum.
+Tokens 0, 1, 2 append the digits 1, 2, 3; token 3 ends the completion. A completion is correct if it ends within T = 12
+tokens with a digit sum equal to the prompt's target mod 7. There are four prompts, and infinitely many lengths could be
+correct, so diversity is meaningful. The policy is a softmax over a table theta[prompt, running sum mod 7, token]. The
+same row serves every position, so tokens share parameters as they do in a transformer. Closed form: a dynamic program
+over position and running sum; this module samples and trains nothing.
 """
 
 import numpy as np
@@ -14,16 +14,16 @@ from sim.worlds.tinylm import log_softmax
 MODULUS, V, EOS, T = 7, 4, 3, 12
 TARGETS = np.array([3, 5, 6, 2])
 PROMPTS = np.arange(len(TARGETS))
-DEFAULT, HARD = (2, 1, 0, -1.5), (2, 0, -1.5, -3)  # how well the start ends on the target, a number a prompt
-NEXT_SUM = (np.arange(MODULUS)[:, None] + np.arange(1, V)) % MODULUS  # (7, 3) where each digit leads
-HIT = (np.arange(MODULUS) == TARGETS[:, None]).astype(float)  # (4, 7) 1 where ending is right
+DEFAULT, HARD = (2, 1, 0, -1.5), (2, 0, -1.5, -3)  # for each prompt, how much the start favors ending on the target
+NEXT_SUM = (np.arange(MODULUS)[:, None] + np.arange(1, V)) % MODULUS  # (7, 3) the sum that each digit leads to
+HIT = (np.arange(MODULUS) == TARGETS[:, None]).astype(float)  # (4, 7) 1 where ending is correct
 
 
 class Policy:
     """The table theta, (4, 7, 4), behind the five names by which the framework knows a policy.
 
-    The start leans to ending on the target by c[prompt] and against ending elsewhere by c[prompt] / 2; the digits are
-    level.
+    The start favors ending on the target by c[prompt] and disfavors ending elsewhere by c[prompt] / 2; all digits have
+    equal logits.
     """
 
     def __init__(self, c=DEFAULT):
@@ -39,17 +39,17 @@ class Policy:
         return lambda tokens, t: logp[rows, (tokens[:, :t] + 1).sum(axis=1) % MODULUS]
 
     def token_logp(self, prompt, tokens, mask, temperature=1.0):
-        """Log-prob of every own token and the entropy where it was drawn, both (N, T) and 0 off the mask; and a cache
-        for `backward`.
+        """Log-probs of all own tokens and the entropies at their positions, both (N, T) and 0 outside the mask, and a
+        cache for `backward`.
         """
-        row = prompt * MODULUS + sum_before(tokens)  # (N, T) which row of the table
+        row = prompt * MODULUS + sum_before(tokens)  # (N, T) the row of the table
         logp = log_softmax(self.params["theta"] / temperature)
         pi = np.exp(logp)
         entropy = -(pi * logp).sum(axis=-1)
         return logp.reshape(-1, V)[row, tokens] * mask, entropy.ravel()[row] * mask, (row, tokens, pi, temperature)
 
     def backward(self, cache, dlogp):
-        """Gradient of sum(dlogp * logp), a dict like params; dlogp (N, T) is 0 off the mask."""
+        """The gradient of sum(dlogp * logp), a dict like params; dlogp (N, T) is 0 outside the mask."""
         row, tokens, pi, temperature = cache
         at_token = np.bincount((row * V + tokens).ravel(), dlogp.ravel(), pi.size).reshape(pi.shape)
         at_row = np.bincount(row.ravel(), dlogp.ravel(), pi.size // V).reshape(*pi.shape[:2], 1)
@@ -62,15 +62,15 @@ class Policy:
 
 
 class Critic:
-    """A table of values V[prompt, position, running sum], (4, 12, 7), from 0; a fit moves each visited cell toward its
-    mean return.
+    """A table of values V[prompt, position, running sum], (4, 12, 7), starting at 0; a fit moves each visited cell
+    toward its mean return.
     """
 
     def __init__(self, rate=0.5):
         self.rate, self.table = rate, np.zeros((len(TARGETS), T, MODULUS))
 
     def values(self, prompt, tokens, mask):
-        """(N, T) what the critic expects before each token, 0 off the mask."""
+        """(N, T) the expected return before each token, 0 outside the mask."""
         return self.table.ravel()[self.cell(prompt, tokens)] * mask
 
     def fit(self, prompt, tokens, mask, returns):
@@ -81,11 +81,11 @@ class Critic:
         self.table = self.table + self.rate * (total / np.maximum(visits, 1)).reshape(self.table.shape)
 
     def state_dict(self):
-        """All that it has learned: the table."""
+        """Everything it has learned: the table."""
         return dict(table=self.table)
 
     def load_state_dict(self, state):
-        """Goes on from a state_dict."""
+        """Continues from a state_dict."""
         self.table = state["table"]
 
     def cell(self, prompt, tokens):
@@ -93,18 +93,20 @@ class Critic:
 
 
 def sum_before(tokens):
-    """(N, T) -> (N, T): the digit sum mod 7 that stood before each token."""
+    """(N, T) -> (N, T): the digit sum mod 7 before each token."""
     return (np.cumsum(tokens + 1, axis=1) - tokens - 1) % MODULUS
 
 
 class Task:
-    """The four prompts, as the framework asks a task for them. The answer of a completion is the residue it spelled."""
+    """The four prompts, with the interface that the framework expects of a task. A completion's answer is the residue
+    it reached.
+    """
 
     T, pad, eos, text = T, EOS, EOS, ("1", "2", "3", "<eos>")
     examples = [{"id": str(i), "expected_answer": str(target)} for i, target in enumerate(TARGETS.tolist())]
 
     def __init__(self, prompts=PROMPTS):
-        self.prompts = prompts  # the ones to train on, each as often as the others
+        self.prompts = prompts  # the prompts to train on, with equal frequencies
 
     def batch_prompts(self, n, rng):
         return self.prompts[np.arange(n) % len(self.prompts)]
@@ -119,7 +121,7 @@ class Task:
         return None
 
     def answers(self, tokens, response_mask, finished):
-        """One text a row for the scorer; a completion that was cut off has no answer."""
+        """One text per row for the scorer; a completion that was cut off has no answer."""
         digits = (tokens + 1) * (response_mask > 0) * (tokens != EOS)
         return [
             f"Final: {residue}" if ended else ""
@@ -134,7 +136,7 @@ class Task:
 
 
 def exact(theta):
-    """What no sample is needed for, each (4,): pass_rate, completion_entropy (nats), length (tokens), truncated
+    """Quantities that need no samples, each (4,): pass_rate, completion_entropy (nats), length (tokens), truncated
     (probability).
     """
     logp = log_softmax(theta)
@@ -150,8 +152,8 @@ def exact(theta):
 
 
 def value(theta):
-    """(13, 4, 7): the chance of ending right from each position and running sum; 0 behind the last, which is cut
-    off.
+    """(13, 4, 7): the probability of ending correctly from each position and running sum; 0 after the last position,
+    where the completion is cut off.
     """
     pi = np.exp(log_softmax(theta))
     V, Q = np.zeros((T + 1, len(TARGETS), MODULUS)), np.empty_like(theta)
@@ -162,14 +164,14 @@ def value(theta):
 
 
 def exact_kl(p, q):
-    """KL(pi_p || pi_q) of whole completions, nats, (4,): the KL of each row, weighted by how often p visits it."""
+    """KL(pi_p || pi_q) of whole completions in nats, (4,): the KL of each row, weighted by how often p visits it."""
     logp, logq = log_softmax(p), log_softmax(q)
     pi = np.exp(logp)
     return (visits(pi).sum(axis=0) * (pi * (logp - logq)).sum(axis=-1)).sum(axis=1)
 
 
 def visits(pi):
-    """(12, 4, 7): how often position t is reached with each running sum."""
+    """(12, 4, 7): the probability of reaching position t with each running sum."""
     move = np.zeros((len(TARGETS), MODULUS, MODULUS))
     move[:, np.arange(MODULUS)[:, None], NEXT_SUM] = pi[:, :, :EOS]
     reached = np.zeros((T, len(TARGETS), 1, MODULUS))

@@ -1,9 +1,9 @@
-"""The policies that may learn sums of two digits, by name: where each starts, and at which learning rate. Settings of
-ours, not a model.
+"""The policies that can learn sums of two digits, by name, with their starts and learning rates. These are our
+settings, not a model.
 
-Both starts were fitted to the same demonstrations, `add_demonstrations` of sim/worlds/tasks.py. Trained on 80 of the
-100 prompts, the transformer improves on the other 20 too, the tiny language model hardly.
-`python -m sim.worlds.policies` fits the transformer again, in about 15 seconds, and writes it to sim/worlds/data.
+Both starts were fitted to the same demonstrations, `add_demonstrations` of sim/worlds/tasks.py. When trained on 80 of
+the 100 prompts, the transformer also improves on the other 20, while the tiny language model hardly does. `python -m
+sim.worlds.policies` fits the transformer again in about 15 seconds and writes it to sim/worlds/data.
 """
 
 from functools import cache
@@ -15,12 +15,12 @@ from sim.worlds import tasks, transformer
 
 
 def fitted():
-    """A transformer fitted to the demonstrations as the other one was, at a rate that suits it."""
+    """A transformer fitted to the same demonstrations as the window, at a learning rate that suits it."""
     return tasks.supervised(tasks.add_demonstrations, n=64, policy=transformer.Policy, learning_rate=0.004)
 
 
 def checkpoint():
-    """The shipped transformer, for the caller to train; it was stored in 32 bits."""
+    """The shipped transformer, as a copy that the caller may train; it was stored in 32 bits."""
     return _stored().copy()
 
 
@@ -32,7 +32,7 @@ def _stored():
     return policy
 
 
-POLICIES = {"window": lambda: tasks.checkpoint("add"), "transformer": lambda: checkpoint()}  # each for the caller
+POLICIES = {"window": lambda: tasks.checkpoint("add"), "transformer": lambda: checkpoint()}  # a fresh copy each time
 # what `rlpt run` and its like set where nothing is asked: four passes over a batch, as PPO and GRPO make them,
 # want half of what one pass wants
 RATES = {"window": dict(sgd=0.3, adamw=0.02), "transformer": dict(sgd=0.1, adamw=0.001)}
@@ -40,7 +40,7 @@ TENTH = 0.1  # with one pass over a batch the transformer at this share of the w
 
 
 def shared_rate(policy, learning_rate):
-    """The rate that a policy gets where one number serves both: the window the number itself, the transformer a tenth
+    """The learning rate of a policy if one number serves both: the window gets that number and the transformer a tenth
     of it.
     """
     return TENTH * learning_rate if policy == "transformer" else learning_rate

@@ -1,33 +1,33 @@
-"""The verifier: compares one completion with the expected answer and says why it passed or failed. It never solves,
+"""The verifier: it compares one completion with the expected answer and says why it passed or failed. It never solves,
 converts or guesses.
 
-A legal completion is one line, `Final: <int>`, up to blanks around it; the integer has one spelling, and is compared as
-text: int() raises above 4,300 digits and JSON numbers above 2^53 change on the way. Closed form: eleven checks in a
-fixed order, the first that fails names the reason. The same design, an exact match behind a strict format, as the
-rule-based rewards of DeepSeek-R1, arXiv:2501.12948.
+A legal completion is one line, `Final: <int>`, possibly surrounded by blanks. The integer has exactly one spelling and
+is compared as text, because int() raises an error above 4,300 digits and JSON numbers above 2^53 change in transit.
+Closed form: eleven checks in a fixed order, and the first that fails names the reason. The rule-based rewards of
+DeepSeek-R1, arXiv:2501.12948, have the same design: an exact match behind a strict format.
 
-The contract: deterministic; total (an answer for any object, none of whose own methods is called); pure; at most some
-milliseconds for 10 MB.
+The contract: deterministic; total (it answers for any object and calls none of the object's own methods); pure; at most
+a few milliseconds for 10 MB.
 """
 
 import re
 from dataclasses import dataclass
 
-SPEC = "1.0.0"  # the version of these rules, which a run writes beside its rewards
-MAX_CHARS = 10_000  # ten times the longest legal line: time is part of the contract
+SPEC = "1.0.0"  # the version of these rules, which a run stores with its rewards
+MAX_CHARS = 10_000  # ten times the longest legal line, because time is part of the contract
 MAX_DIGITS = 1_000
-BLANKS = " \t\r\n"  # spelled out: str.strip() alone also removes some twenty Unicode blanks
+BLANKS = " \t\r\n"  # spelled out because str.strip() alone also removes some twenty Unicode blanks
 
-CANONICAL = re.compile("0|-?[1-9][0-9]*")  # one integer, one spelling; \d would let other scripts' digits pass
+CANONICAL = re.compile("0|-?[1-9][0-9]*")  # one spelling per integer; \d would also accept the digits of other scripts
 INTEGER = re.compile("[+-]?[0-9]+")
 PRINTABLE = re.compile("[ -~]*")
 
 
 def score(example, completion):
-    """{"reward": 1.0 or 0.0, "details": why} of one completion, and by which version of the rules.
+    """{"reward": 1.0 or 0.0, "details": why, and under which version of the rules} for one completion.
 
     `example` is a dict with "expected_answer", a canonical integer as text; `completion` is the text after any thinking
-    was taken out.
+    has been removed.
     """
     line = _taken_apart(example, completion)
     checks, failed, parsed = [], "ok", None
@@ -50,16 +50,16 @@ def score(example, completion):
             "parsed": parsed,
             "expected": line.expected,
             "n_chars": None if line.text is None else len(line.text),
-            "normalized": ascii(line.trimmed[:80]),  # ascii: a lone surrogate cannot be written to a file
-            "offending": offending[:5],  # places in the trimmed text
+            "normalized": ascii(line.trimmed[:80]),  # ASCII only, because a lone surrogate cannot be written to a file
+            "offending": offending[:5],  # positions in the trimmed text
             "checks": checks,
         },
     }
 
 
 def outcome(reason, finished):
-    """The reason in four words for a chart: ok, wrong_answer, bad_format, truncated. A missing end cannot be seen in
-    the text.
+    """The reason as one of four words for a chart: ok, wrong_answer, bad_format, truncated. The text alone cannot show
+    that the end is missing.
     """
     if not finished:
         return "truncated"
@@ -70,13 +70,13 @@ def outcome(reason, finished):
 class Line:
     """A completion taken apart, before anything is judged."""
 
-    expected: str | None  # None: the example is not usable
-    text: str | None  # None: the completion is no text
-    trimmed: str  # without the blanks around it; cut behind the length limit, where nothing is read any more
-    core: str  # what stands where the integer should
+    expected: str | None  # None if the example is unusable
+    text: str | None  # None if the completion is not text
+    trimmed: str  # without surrounding blanks, and cut off at the length limit, beyond which nothing is read
+    core: str  # the text where the integer should be
 
 
-CHECKS = (  # (name, reason when it fails, does it pass); each may rely on those above it
+CHECKS = (  # (name, reason for failing, test); each check may rely on those above it
     ("example", "bad_example", lambda line: line.expected is not None),
     ("text", "not_text", lambda line: line.text is not None),
     ("length", "too_long", lambda line: len(line.text) <= MAX_CHARS),
@@ -93,11 +93,11 @@ CHECKS = (  # (name, reason when it fails, does it pass); each may rely on those
 
 def _taken_apart(example, completion):
     text = _plain(completion)
-    # cut first: trimming 10 MB of blanks takes 0.1 s
+    # cut first, because trimming 10 MB of blanks takes 0.1 s
     trimmed = "" if text is None else text[: MAX_CHARS + 1].strip(BLANKS)
     expected = None
     if issubclass(type(example), dict):
-        # by items: looking a key up would call __eq__ of a foreign key with the same hash
+        # through items(), because a lookup would call __eq__ of a foreign key with the same hash
         expected = next(
             (_plain(value) for key, value in dict.items(example) if type(key) is str and key == "expected_answer"), None
         )
@@ -107,7 +107,7 @@ def _taken_apart(example, completion):
 
 
 def _plain(value):
-    """A text as an exact str, None for anything else. Not isinstance: that believes an object which only says it is a
-    str.
+    """A text as an exact str, None for anything else. isinstance would not do, because it believes an object that only
+    claims to be a str.
     """
     return str.__str__(value) if issubclass(type(value), str) else None

@@ -1,5 +1,5 @@
-"""One text, several rows of tokens: a vocabulary made by byte-pair merges can spell a word in many ways, and the
-tokenizer that reads the text knows one of them.
+"""One text, several rows of tokens. A vocabulary made by byte-pair merges can spell a word in many ways, and the
+tokenizer that reads the text produces only one of them.
 
 The merges are made up (assumed), enough for one word. Byte-pair encoding: Sennrich, Haddow, Birch (2016),
 arXiv:1508.07909.
@@ -8,12 +8,12 @@ arXiv:1508.07909.
 from itertools import pairwise
 
 LETTERS = tuple("AGHINV")
-MERGES = (("A", "V"), ("I", "N"), ("IN", "G"), ("AV", "ING"), ("H", "AV"))  # assumed, the earlier the more common
+MERGES = (("A", "V"), ("I", "N"), ("IN", "G"), ("AV", "ING"), ("H", "AV"))  # assumed; earlier merges are more common
 VOCABULARY = LETTERS + tuple(left + right for left, right in MERGES)
 
 
 def encode(text):
-    """The tokens that a tokenizer makes of a text: of all merges that fit, the earliest first, until none fits."""
+    """The tokens that a tokenizer makes of a text: it applies the earliest merge that fits until none fits."""
     tokens = list(text)
     while pairs := [pair for pair in MERGES if pair in pairwise(tokens)]:
         at = list(pairwise(tokens)).index(pairs[0])
@@ -22,7 +22,7 @@ def encode(text):
 
 
 def spellings(text):
-    """Every row of tokens that decodes to the text: any of them may be drawn."""
+    """Every row of tokens that decodes to the text; a policy may sample any of them."""
     if not text:
         return [[]]
     first = [token for token in VOCABULARY if text.startswith(token)]

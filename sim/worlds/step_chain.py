@@ -1,17 +1,19 @@
-"""Chains of steps, each sound or flawed, and the chance that a chain ends right, step by step.
+"""Chains of steps, each sound or flawed, and the probability that a chain ends correctly, step by step.
 
-A sound chain goes on sound with a fixed chance; a flawed one is mended, "rescued", with another. The answer is right
-where the last step is sound. Values: closed form, backwards from the end.
+A sound chain stays sound with a fixed probability; a flawed chain is repaired, "rescued", with another probability. The
+answer is correct if the last step is sound. Values: closed form, computed backward from the end.
 """
 
 import numpy as np
 
 STEPS, SOUND, RESCUE = 8, 0.9, 0.05
-FEATURE = 1.5  # assumed: what a network reads of a step lies this far above or below 0, with noise of 1
+FEATURE = 1.5  # assumed: a network's reading of a step lies this far above or below 0, with noise of 1
 
 
 def chain_values(L=STEPS, sound=SOUND, rescue=RESCUE):
-    """Chance that a chain ends right after t steps, (L + 1, 2): where the last of them is flawed, where it is sound."""
+    """Probability that a chain ends correctly after t steps, (L + 1, 2): if the last of them is flawed, and if it is
+    sound.
+    """
     V = np.zeros((L + 1, 2))
     V[L] = 0, 1
     for t in reversed(range(L)):
@@ -21,7 +23,7 @@ def chain_values(L=STEPS, sound=SOUND, rescue=RESCUE):
 
 
 def chains(n, L, sound, rescue, rng):
-    """n chains: whether each step is sound, (n, L), and what a network reads of it, (n, L)."""
+    """n chains: whether each step is sound, (n, L), and a network's reading of each step, (n, L)."""
     u = rng.random((n, L))
     soundness, before = np.zeros((n, L), bool), np.ones(n, bool)
     for t in range(L):
@@ -31,5 +33,5 @@ def chains(n, L, sound, rescue, rng):
 
 
 def values_of(soundness, V):
-    """Chance that an ending from each step is right, (n, L): V after that step."""
+    """Probability that a continuation from each step ends correctly, (n, L): V after that step."""
     return np.where(soundness, V[1:, 1], V[1:, 0])

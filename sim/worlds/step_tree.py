@@ -1,12 +1,12 @@
-"""Problems that are solved in steps, as trees: every way to go on that a policy has, which of them are sound, and what
-two scorers say of them. Not a language model: which steps are sound and what a scorer says are drawn.
+"""Problems solved in steps, as trees: all the ways in which a policy can continue, which of them are sound, and the
+scores of two scorers. Not a language model: which steps are sound, and their scores, are random.
 
-A scorer of answers (ORM) sees a finished chain, a scorer of steps (PRM) every prefix: Uesato et al. (2022),
-arXiv:2211.14275; Lightman et al. (2023), arXiv:2305.20050. The wrong answers that a scorer loves are the failure of
-Cobbe et al. (2021), arXiv:2110.14168.
+A scorer of answers (ORM) sees a finished chain, a scorer of steps (PRM) sees every prefix: Uesato et al. (2022),
+arXiv:2211.14275; Lightman et al. (2023), arXiv:2305.20050. Wrong answers that a scorer overrates are the failure
+described by Cobbe et al. (2021), arXiv:2110.14168.
 
-Nodes are numbered as in a heap: the root is 0, the children of node i are 3 i + 1, 3 i + 2 and 3 i + 3. A chain is one
-of the 243 leaves.
+Nodes are numbered as in a heap: the root is 0, and the children of node i are 3 i + 1, 3 i + 2 and 3 i + 3. A chain is
+one of the 243 leaves.
 """
 
 from dataclasses import dataclass
@@ -14,25 +14,25 @@ from dataclasses import dataclass
 import numpy as np
 
 DEPTH, BRANCHES = 5, 3
-OFFSETS = [(BRANCHES**level - 1) // (BRANCHES - 1) for level in range(DEPTH + 2)]  # where a level begins: 0, 1, 4, …
+OFFSETS = [(BRANCHES**level - 1) // (BRANCHES - 1) for level in range(DEPTH + 2)]  # first node of each level
 NODES, LEAVES = OFFSETS[-1], BRANCHES**DEPTH
 
-# assumed, all of it: made up so that one chain in four to one in two is right
+# all assumed, so that between a quarter and a half of the chains are correct
 SKILL, SPREAD = 1.2, 0.7  # log-odds of a sound step, and their standard deviation over problems
-LUCKY = 0.05  # chance of a right answer after a flawed step
-GAP = 2.0  # between the mean scores of sound and flawed, of right and wrong, in units of a noise of 1
-BUMP = 3.0  # what a blind spot adds to the score of a wrong answer
+LUCKY = 0.05  # probability of a correct answer after a flawed step
+GAP = 2.0  # distance between mean scores, sound to flawed and correct to wrong, in units of the noise
+BUMP = 3.0  # the bonus that a blind spot adds to the score of a wrong answer
 
 
 @dataclass(frozen=True)
 class Tree:
     """P problems; the arrays of nodes are (P, 364), those of chains (P, 243)."""
 
-    prior: np.ndarray  # chance that the policy goes on to this node from its parent; 1 for the root
+    prior: np.ndarray  # probability that the policy continues from the parent to this node; 1 for the root
     sound: np.ndarray  # whether the prefix that ends here is sound
-    correct: np.ndarray  # (P, 243) whether the answer is right
-    prm: np.ndarray  # the step score of a node, around 1 where it is sound and −1 where not, to be read as log-odds
-    orm: np.ndarray  # (P, 243) the score of an answer
+    correct: np.ndarray  # (P, 243) whether the answer is correct
+    prm: np.ndarray  # the step score of a node, around 1 if it is sound and −1 if not, to be read as log-odds
+    orm: np.ndarray  # (P, 243) the score of the answer
 
     @property
     def chance(self):
@@ -43,9 +43,10 @@ class Tree:
 def build(rng, problems=300, prm_noise=1.0, orm_noise=1.0, blind_spots=0.0, recover=0.0):
     """Trees in which a step is sound with log-odds skill − difficulty + the policy's own logit for it.
 
-    `recover` is the chance that a step after a flawed prefix makes it sound again, `blind_spots` the share of chains
-    whose answer, if it is wrong, the scorer of answers overrates by `BUMP`. A node keeps its score: a network says the
-    same of the same text. The draws are made in one order, so that settings differ in nothing but what was set.
+    `recover` is the probability that a step after a flawed prefix makes it sound again. `blind_spots` is the fraction
+    of chains whose answer, if wrong, the answer scorer overrates by `BUMP`. A node keeps its score, since a network
+    always scores the same text the same. Random numbers are drawn in a fixed order, so two settings differ only in what
+    was set.
     """
     logit = rng.standard_normal((problems, NODES))
     difficulty = SPREAD * rng.standard_normal((problems, 1))
@@ -71,6 +72,6 @@ def build(rng, problems=300, prm_noise=1.0, orm_noise=1.0, blind_spots=0.0, reco
 
 
 def along(values):
-    """The values of the nodes on each chain, (P, 364) -> (P, 243, 5); the root is left out."""
+    """The values of the nodes on each chain, (P, 364) -> (P, 243, 5), without the root."""
     levels = [values[:, OFFSETS[level] : OFFSETS[level + 1]] for level in range(1, DEPTH + 1)]
     return np.stack([np.repeat(v, LEAVES // v.shape[1], axis=1) for v in levels], axis=2)
