@@ -1,1 +1,1 @@
-"""What the last lessons compute from all that stands before them."""
+"""What the last lessons compute from everything before them."""

@@ -1,9 +1,9 @@
-"""Which optimizations to buy with a number of engineer-weeks, when they need and devalue one another.
+"""Which optimizations to buy with a budget of engineer-weeks if some need others and some devalue others.
 
-Closed form over all sets of a menu: a step is the sum of its roles' shares, each divided by what was bought for it
-(Amdahl, 1967), or, with asynchrony on a fixed number of GPUs, the longer of two pools at their best split. Weeks,
-speed-ups and shares are assumptions of a usual size; nothing here is measured. Choosing the set is a knapsack with
-prerequisites (Kellerer, Pferschy and Pisinger, 2004) whose values interact.
+Closed form over all sets from a menu: a step is the sum of its roles' shares, each divided by its speed-up (Amdahl,
+1967); with asynchrony on a fixed number of GPUs it is the longer of two pools at their best split. Weeks, speed-ups and
+shares are assumptions of typical size; nothing here is measured. Choosing the set is a knapsack with prerequisites
+(Kellerer, Pferschy and Pisinger, 2004) whose values interact.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,12 @@ from math import inf
 import numpy as np
 
 ROLES = ("rollout", "tail", "train", "reference", "sync", "verify", "other")
-# assumed: of a step of one-turn reasoning; the tail is the rollout's wait for its last completions
+# assumed: fractions of a single-turn reasoning step; the tail is the rollout's wait for its last completions
 SHARES = (0.43, 0.25, 0.17, 0.05, 0.05, 0.03, 0.02)
 GPUS = 64
 FIX = "mismatch fix"
 ASYNC = "asynchrony"
-EXTRA = 2.0  # assumed: updates to the same quality on samples of another policy, over those on the policy's own
+EXTRA = 2.0  # assumed: updates to the same quality on samples from a different policy, relative to on-policy samples
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Option:
     name: str
     weeks: int  # assumed
     lesson: str
-    effects: dict = field(default_factory=dict)  # role -> (share of it that is touched, speed-up of that), assumed
+    effects: dict = field(default_factory=dict)  # role -> (fraction affected, speed-up of that), assumed
     requires: str = ""
 
     @property
@@ -54,7 +54,9 @@ WEEKS = np.array([option.weeks for option in MENU])
 
 
 def scaled(menu, by):
-    """The menu with all that a speed-up adds to 1 multiplied; what removes a role removes it still."""
+    """The menu with every excess of a speed-up over 1 multiplied by `by`; an item that removes a role still
+    removes it.
+    """
 
     def grown(effects):
         return {role: (f, 1 + (s - 1) * by) for role, (f, s) in effects.items()}
@@ -66,13 +68,13 @@ def scaled(menu, by):
 
 
 def step_time(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
-    """Step of a set of names, in units of the step with none of them."""
+    """The step with a set of names, in units of the step without any."""
     row = np.array([[name in chosen for name in NAMES]])
     return float(step_times(row, shares, gpus, menu)[0])
 
 
 def step_times(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
-    """The same of many sets, (sets, options) of truth -> (sets,)."""
+    """The same for many sets, (sets, options) of bool -> (sets,)."""
     left = dict(zip(ROLES, remaining(chosen, shares, menu).T))
     in_turn = sum(left.values())
     generating, training = left["rollout"] + left["verify"], left["train"] + left["reference"]
@@ -81,7 +83,7 @@ def step_times(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
 
 
 def remaining(chosen, shares=SHARES, menu=MENU):
-    """What each role still takes when it runs alone, (sets, options) -> (sets, roles)."""
+    """The time that each role still takes when it runs alone, (sets, options) -> (sets, roles)."""
     out = np.tile(np.array(shares, float), (len(chosen), 1))
     for at, option in enumerate(menu):
         for role, (touched, speedup) in option.effects.items():
@@ -90,8 +92,8 @@ def remaining(chosen, shares=SHARES, menu=MENU):
 
 
 def two_pools(generating, training, gpus=GPUS):
-    """Step of two pools side by side at their best split, max(a G / x, b G / (G − x)) over whole x: at least a + b, for
-    the work is the same. Generation has no tail, and weights arrive behind it.
+    """The step of two pools side by side at their best split, max(a G / x, b G / (G − x)) over integers x. It is at
+    least a + b, since the work is the same. Generation has no tail, and the weights arrive behind it.
     """
     a, b = np.atleast_1d(generating)[:, np.newaxis], np.atleast_1d(training)[:, np.newaxis]
     return np.maximum(*sides(a, b, np.arange(1, gpus), gpus)).min(axis=1)
@@ -103,12 +105,12 @@ def sides(generating, training, x, gpus=GPUS):
 
 
 def corrected(chosen):
-    """Whether each that needs the mismatch fix has it."""
+    """Whether every item that needs the mismatch fix has it."""
     return all(option.requires in chosen for option in MENU if option.name in chosen and option.requires)
 
 
 def time_to_quality(chosen, shares=SHARES, gpus=GPUS, menu=MENU, extra=EXTRA):
-    """Step × updates to the same quality, in units of the start: samples of another policy that nobody corrects take
+    """Step × updates to the same quality, in units of the start: uncorrected samples from a different policy take
     `extra` times as many updates.
     """
     return step_time(chosen, shares, gpus, menu) * (1.0 if corrected(chosen) else extra)
@@ -119,7 +121,7 @@ def time_to_quality(chosen, shares=SHARES, gpus=GPUS, menu=MENU, extra=EXTRA):
 
 @lru_cache(maxsize=1)
 def feasible_sets():
-    """All sets whose prerequisites are in them, (4,608, options) of truth."""
+    """All sets that contain their prerequisites, (4,608, options) of bool."""
     sets = (np.arange(2 ** len(MENU))[:, np.newaxis] >> np.arange(len(MENU))) % 2 == 1
     for at, option in enumerate(MENU):
         if option.requires:
@@ -135,7 +137,9 @@ def priced(shares, gpus, scale):
 
 
 def best(budget, shares=SHARES, gpus=GPUS, scale=1.0):
-    """The set with the shortest step that so many weeks buy, of equal ones the cheapest, then the first by the menu."""
+    """The set with the shortest step within `budget` weeks; among equal ones the cheapest, then the first on
+    the menu.
+    """
     weeks, times = priced(shares, gpus, scale)
     rounded = np.where(weeks <= budget, np.round(times, 12), inf)
     order = np.lexsort((*(~feasible_sets().T[::-1]), weeks, rounded))
@@ -143,7 +147,7 @@ def best(budget, shares=SHARES, gpus=GPUS, scale=1.0):
 
 
 def frontier(most, shares=SHARES, gpus=GPUS, scale=1.0):
-    """Shortest step for 0, 1, … `most` weeks."""
+    """The shortest step for 0, 1, … `most` weeks."""
     weeks, times = priced(shares, gpus, scale)
     return np.array([times[weeks <= budget].min() for budget in range(most + 1)])
 
@@ -152,8 +156,8 @@ RULES = ("return", "gain", "speed-up")
 
 
 def in_order(rule, budget, shares=SHARES, gpus=GPUS, scale=1.0):
-    """Names as a rule buys them, one after the other: the largest saving a week, the largest saving, or the largest
-    speed-up, whatever it saves. An item brings its missing prerequisite, and its weeks.
+    """Names in the order in which a rule buys them: the largest saving per week, the largest saving, or the largest
+    speed-up whatever it saves. An item brings along its missing prerequisite, with its weeks.
     """
     menu, bought = scaled(MENU, scale), ()
 
@@ -174,11 +178,11 @@ def in_order(rule, budget, shares=SHARES, gpus=GPUS, scale=1.0):
             offers = [offer for offer in offers if offer[1] > 1e-12]
         if not offers:
             return bought
-        bought += max(offers, key=lambda offer: offer[0])[2]  # of equal ones the first of the menu
+        bought += max(offers, key=lambda offer: offer[0])[2]  # among equal ones, the first on the menu
 
 
 def course(bought, shares=SHARES, gpus=GPUS, scale=1.0):
-    """(weeks, step) after each purchase, in this order, from the start on."""
+    """(weeks, step) at the start and after each purchase in this order."""
     menu, weeks = scaled(MENU, scale), dict(zip(NAMES, WEEKS.tolist()))
     spent, times = [0], [step_time((), shares, gpus, menu)]
     for n, name in enumerate(bought):
@@ -188,7 +192,7 @@ def course(bought, shares=SHARES, gpus=GPUS, scale=1.0):
 
 
 def marginal(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
-    """{name: what it would still save, its prerequisite included}, of those that were not bought."""
+    """{name: what it would still save, including its prerequisite} for the items that were not bought."""
     now = step_time(chosen, shares, gpus, menu)
     return {
         option.name: now - step_time({*chosen, option.requires, option.name}, shares, gpus, menu)
@@ -198,8 +202,8 @@ def marginal(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
 
 
 def idle(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
-    """Names whose removal, all together, leaves the step as it is: weeks that bought nothing. What another one needs is
-    not idle.
+    """Names whose joint removal leaves the step unchanged, i.e. weeks that bought nothing. An item that another one
+    needs is not idle.
     """
     now = step_time(chosen, shares, gpus, menu)
     needed = {option.requires for option in MENU if option.name in chosen}

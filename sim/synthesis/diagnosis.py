@@ -1,13 +1,13 @@
-"""Which of eight causes makes a step slow, and in which order six tests tell them apart soonest.
+"""Which of eight causes makes a step slow, and in which order six tests separate them fastest.
 
-Enumeration: a test has one outcome for each cause and its price in minutes; the expected bill of an order follows from
-the priors. Priors, minutes and outcomes are assumed, and outcomes have no noise, which is a strong idealization: in
-this table two tests tell all causes apart. A question of optimal search, as in Garey and Graham (1974).
+Enumeration: a test has one outcome per cause and a price in minutes, and the expected bill of an order follows from the
+priors. Priors, minutes and outcomes are assumed, and outcomes have no noise, which is a strong idealization: with this
+table two tests separate all causes. It is a question of optimal search, as in Garey and Graham (1974).
 """
 
 from typing import NamedTuple
 
-CAUSES = {  # assumed: how often each is what makes a step slow
+CAUSES = {  # assumed: how often each is the cause of a slow step
     "long tail": 0.25,
     "memory reads": 0.20,
     "evictions": 0.12,
@@ -47,12 +47,12 @@ def left(cause, tests):
 
 
 def expected_left(test):
-    """How many causes are left after this test alone, over the causes as often as each occurs."""
+    """The expected number of causes left after this test alone, weighted by how often each cause occurs."""
     return sum(prior * len(left(cause, (test,))) for cause, prior in CAUSES.items())
 
 
 def session(cause, order=PLAYBOOK):
-    """[(minutes so far, causes that are left)], from the start until one is left."""
+    """[(minutes so far, causes left)], from the start until one cause is left."""
     out = [(0, tuple(CAUSES))]
     for n, test in enumerate(order):
         if len(out[-1][1]) == 1:
@@ -67,5 +67,5 @@ def minutes(cause, order=PLAYBOOK):
 
 
 def expected_minutes(order=PLAYBOOK):
-    """Over the causes, as often as each occurs."""
+    """The mean over the causes, weighted by how often each occurs."""
     return sum(prior * minutes(cause, order) for cause, prior in CAUSES.items())

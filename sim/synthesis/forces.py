@@ -1,9 +1,9 @@
-"""Compute to a target as cost × variance ÷ signal², and which recipe takes the least of it where memory is limited.
+"""Compute to a target as cost × variance ÷ signal², and which recipe needs the least of it under a memory limit.
 
-For an L-smooth objective and a stochastic gradient with mean ρ g and variance V / n, the best step gains
-ρ² |g|⁴ n / (2 L V) where noise dominates (the descent lemma, Bottou, Curtis and Nocedal, arXiv:1606.04838, section 4).
-So the samples to a target go as V / ρ², and compute as C V / ρ² with C the cost of a sample. A model of choices made
-before a run: every number of `Assumed` is assumed, and nothing is fitted to an outcome.
+For an L-smooth objective and a stochastic gradient with mean ρ g and variance V / n, the best step gains ρ² |g|⁴ n / (2
+L V) where noise dominates (the descent lemma, Bottou, Curtis and Nocedal, arXiv:1606.04838, section 4). So the number
+of samples to a target scales as V / ρ², and compute as C V / ρ², where C is the cost of a sample. This models choices
+made before a run: every number in `Assumed` is assumed, and nothing is fitted to an outcome.
 """
 
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ from sim.cluster.memory import MEGATRON
 
 BASELINES = ("group", "critic", "batch")
 LEARNED = ("reward model", "judge")  # scorers that can be over-optimized
-# bytes a weight: what trains, and a copy in bf16 that only reads or generates
+# bytes per weight: for training, and for a bf16 copy that only reads or generates
 TRAINED, FROZEN = float(MEGATRON.whole), 2.0
-FORWARD, TRAIN = 2.0, 6.0  # operations a weight and token: one pass forward; forward and backward
-JUDGING = 4.0  # assumed: a judge that reads and writes as much again
+FORWARD, TRAIN = 2.0, 6.0  # operations per weight and token: a forward pass; forward and backward
+JUDGING = 4.0  # assumed: a judge reads and writes as much again
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What a reader may set otherwise."""
+    """Settings that a reader may change."""
 
-    verifier: float = 0.02  # share of wrong labels, by source
+    verifier: float = 0.02  # fraction of wrong labels, by source
     reward_model: float = 0.28
     judge: float = 0.30
     pairs: float = 0.28
-    offline: float = 0.7  # what is left of the signal of pairs that another policy wrote
-    hacked: float = 0.4  # what is left of a learned scorer's that no price of KL holds near its data
-    between: float = 0.8  # share of the variance between prompts that a critic knows
-    labels: float = 2.0  # price of people's labels, in the unit of FORWARD
-    dropped: float = 120.0  # compute that a prompt without a reward is said to cost: what it would have taught
+    offline: float = 0.7  # the fraction of the signal left in pairs that a different policy wrote
+    hacked: float = 0.4  # the same for a learned scorer if no KL penalty keeps the policy near its data
+    between: float = 0.8  # fraction of the variance between prompts that a critic knows
+    labels: float = 2.0  # price of human labels, in units of FORWARD
+    dropped: float = 120.0  # compute charged for a prompt without a reward, for what it would have taught
     a: float = 1.0  # the prompts' pass rates follow Beta(a, b)
     b: float = 1.0
 
@@ -40,7 +40,7 @@ ASSUMED = Assumed()
 
 @dataclass(frozen=True)
 class Source:
-    """Where the reward of some prompts comes from, how it is compared, and whether KL anchors it."""
+    """Where the rewards for some prompts come from, how they are compared, and whether KL anchors the policy."""
 
     signal: str
     baseline: str
@@ -49,14 +49,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Solution:
-    """One recipe: compute to the target, bytes a weight, and its two sources. None where there are no such prompts, or
-    where they are dropped."""
+    """One recipe: compute to the target, bytes per weight, and its two sources. A source is None if there are no such
+    prompts, or if they are dropped.
+    """
 
     compute: float
     memory: float
     unchecked: Source | None  # of the prompts without a verifier
     checked: Source | None  # of those with one
-    dropped: float = 0.0  # share of the prompts that nobody trains on
+    dropped: float = 0.0  # fraction of prompts left out of training
 
     @property
     def unanchored(self):
@@ -64,18 +65,19 @@ class Solution:
 
 
 def moments(a, b):
-    """(mean, variance between prompts, variance within a prompt) of a reward of 0 or 1 whose pass rate follows
-    Beta(a, b)."""
+    """(mean, variance between prompts, variance within a prompt) of a reward of 0 or 1 whose pass rate follows Beta(a,
+    b).
+    """
     mean = a / (a + b)
     between = mean * (1 - mean) / (a + b + 1)
     return mean, between, mean * (1 - mean) - between
 
 
 def variance(baseline, samples=16, foreseen=0.0, assumed=ASSUMED):
-    """What is left of the reward's variance once a baseline is taken off.
+    """What remains of the reward's variance after a baseline is subtracted.
 
-    `group` is the mean of the other completions of the prompt (RLOO; GRPO without its division), `batch` the mean of
-    all, `critic` knows `assumed.between` of the prompt and `foreseen` of what happens within it, `none` nothing.
+    `group` is the mean of the prompt's other completions (RLOO; GRPO without its division) and `batch` the mean of all.
+    `critic` knows `assumed.between` of the prompt and `foreseen` of what happens within it, and `none` knows nothing.
     """
     mean, between, within = moments(assumed.a, assumed.b)
     return dict(
@@ -87,10 +89,10 @@ def variance(baseline, samples=16, foreseen=0.0, assumed=ASSUMED):
 
 
 def signal(source, anchored=True, assumed=ASSUMED):
-    """ρ, the part of the true gradient that is left in the mean of the sampled one.
+    """ρ, the fraction of the true gradient that remains in the mean of the sampled one.
 
-    With labels of 0 and 1 that are wrong with chance e whatever is true, E[label | truth] = e + (1 − 2 e) truth, so
-    ρ = 1 − 2 e.
+    If labels of 0 and 1 are wrong with probability e whatever the truth, then E[label | truth] = e + (1 − 2 e) truth,
+    so ρ = 1 − 2 e.
     """
     left = 1 - 2 * getattr(assumed, source.replace(" ", "_"))
     if source == "pairs":
@@ -99,22 +101,22 @@ def signal(source, anchored=True, assumed=ASSUMED):
 
 
 def cost(source, baseline, anchored, assumed=ASSUMED):
-    """Operations of one sample, a weight and token. A critic is a second model that reads and trains."""
-    if source == "pairs":  # nothing is generated; the reference reads each pair once
+    """Operations for one sample, per weight and token. A critic is a second model that reads and trains."""
+    if source == "pairs":  # nothing is generated, and the reference reads each pair once
         return TRAIN + FORWARD + assumed.labels
     scored = {"verifier": 0.0, "reward model": FORWARD + assumed.labels, "judge": JUDGING}[source]
     return FORWARD + TRAIN + scored + anchored * FORWARD + (baseline == "critic") * (FORWARD + TRAIN)
 
 
 def memory(source, baseline, anchored):
-    """Bytes a weight that are held at once. DPO keeps no engine, and the reference's log-probs from before."""
+    """Bytes per weight held at once. DPO needs no engine and has the reference's log-probs from before."""
     if source == "pairs":
         return TRAINED
     return TRAINED + FROZEN * (1 + anchored + (source in LEARNED)) + (baseline == "critic") * TRAINED
 
 
 def effort(source, baseline, anchored, samples=16, foreseen=0.0, assumed=ASSUMED):
-    """Compute to the target: cost × variance ÷ signal²; infinite where no signal is left."""
+    """Compute to the target, cost × variance ÷ signal²; infinite if no signal is left."""
     left = signal(source, anchored, assumed)
     if source == "pairs":
         baseline, samples = "group", 2
@@ -123,8 +125,9 @@ def effort(source, baseline, anchored, samples=16, foreseen=0.0, assumed=ASSUMED
 
 
 def options():
-    """The recipes that differ: [(source without a verifier or None for dropped, source with one)]. `checked` is the
-    same as `unchecked` where the verifiers are not used."""
+    """The distinct recipes: [(source without a verifier or None if dropped, source with one)]. `checked` equals
+    `unchecked` if the verifiers are not used.
+    """
     sources = []
     for baseline in BASELINES:
 
@@ -139,10 +142,10 @@ def options():
 
 
 def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
-    """list[Solution] that fit into `room` bytes a weight, the least compute first; of as much one that is held near its
-    data, then the least memory.
+    """list[Solution] that fit into `room` bytes per weight, sorted by compute; among equals, one held near its data
+    comes first, then the one with the least memory.
 
-    `checkable` is the share of prompts that have a verifier. Both sources share one policy and come one after the
+    `checkable` is the fraction of prompts that have a verifier. Both sources share one policy and run one after the
     other, so the larger of their memories counts.
     """
     solutions = {}
@@ -170,7 +173,7 @@ def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
 
 
 def name(solution):
-    """The published recipe that has these sources and this baseline, or what it consists of."""
+    """The published recipe with these sources and this baseline, or else its components."""
     one, other = solution.unchecked, solution.checked
     baseline = next((s.baseline for s in (other, one) if s and s.signal != "pairs"), None)
     first = one.signal if one else None
@@ -196,9 +199,10 @@ def name(solution):
 
 
 def crossing(source, anchored, samples=16, assumed=ASSUMED):
-    """The share of the variance within a prompt that a critic must foresee to be worth its compute; above 1 never.
+    """The fraction of the variance within a prompt that a critic must foresee to be worth its compute; above 1 means
+    never.
 
-    From cost_group · W K/(K−1) = cost_critic · ((1 − R) B + (1 − s) W).
+    It follows from cost_group · W K/(K−1) = cost_critic · ((1 − R) B + (1 − s) W).
     """
     _, between, within = moments(assumed.a, assumed.b)
     ratio = cost(source, "group", anchored, assumed) / cost(source, "critic", anchored, assumed)
@@ -206,8 +210,9 @@ def crossing(source, anchored, samples=16, assumed=ASSUMED):
 
 
 def compute_map(checkable, rooms, foreseen, samples=16, assumed=ASSUMED):
-    """Least compute and its recipe's name over shares of checkable prompts and bytes a weight: two lists of rows, one
-    for each of `rooms`; (inf, "") where nothing fits."""
+    """The least compute, and the name of its recipe, over fractions of checkable prompts and bytes per weight: two
+    lists of rows, one row for each of `rooms`; (inf, "") if nothing fits.
+    """
     columns = [solve(v, foreseen, max(rooms), samples, assumed) for v in checkable]
     best = [[next((s for s in found if s.memory <= room), None) for found in columns] for room in rooms]
     return (

@@ -1,9 +1,9 @@
-"""Which of the concepts that a first reading leaves out repay an evening: a plan of lessons under a budget of minutes,
-where some come before others.
+"""Which of the concepts that a first reading leaves out are worth an evening: a plan of lessons within a budget of
+minutes, where some must come before others.
 
-A knapsack with precedence, solved by listing every set of lessons that contains what its members need (Kellerer,
-Pferschy and Pisinger (2004), chapter 9.2, name the problem and its hardness; seventeen are few enough to list). Minutes
-and values are editorial judgement, not a model.
+It is a knapsack with precedence, solved by listing every set of lessons that contains its prerequisites (Kellerer,
+Pferschy and Pisinger (2004), chapter 9.2, name the problem and its hardness; seventeen lessons are few enough to list).
+Minutes and values are editorial judgment, not a model.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ FORCES = ("signal", "estimator", "cost")
 
 @dataclass(frozen=True)
 class Gap:
-    id: str  # the place in the book: 17a comes after 17
+    id: str  # position in the book; 17a comes after 17
     title: str
     force: str
     minutes: int  # assumed
     needs: tuple  # ids of gaps
     values: tuple  # 0 to 3 for each of JOBS: judgement
-    written: bool = False  # its lesson is in the book
+    written: bool = False  # whether the book has a lesson on it
 
 
 GAPS = (
@@ -47,23 +47,23 @@ GAPS = (
 )
 IDS = tuple(g.id for g in GAPS)
 MINUTES = np.array([g.minutes for g in GAPS])
-FAMOUS = "10a"  # what is named first when somebody asks for the one concept that is missing
+FAMOUS = "10a"  # named first when somebody asks for the one missing concept
 
 
 @dataclass(frozen=True)
 class Plan:
-    ids: tuple  # in an order in which each comes after what it needs
+    ids: tuple  # in an order in which every gap comes after those it needs
     minutes: int
     value: float
 
 
 def value_of(job):
-    """(17,) for one of JOBS."""
+    """The values, (17,), for one of JOBS."""
     return np.array([g.values[JOBS.index(job)] for g in GAPS], float)
 
 
 def needed(gap_id, known=()):
-    """All that has to be read for a gap, itself included, in order; what is known needs nothing and is left out."""
+    """Everything that must be read for a gap, including itself, in order. Known gaps need nothing and are left out."""
     if gap_id in known:
         return ()
     gap = GAPS[IDS.index(gap_id)]
@@ -73,8 +73,9 @@ def needed(gap_id, known=()):
 
 @cache
 def closed_sets(known=()):
-    """(members (n, 17) of 0 and 1, minutes (n,)) of every set that contains what its members need; what is known costs
-    nothing and is in none."""
+    """(members (n, 17) of 0 and 1, minutes (n,)) of every set that contains its members' prerequisites. Known gaps cost
+    nothing and are in no set.
+    """
     bits = np.arange(2 ** len(GAPS))
 
     def has(gap_id):
@@ -92,7 +93,7 @@ def closed_sets(known=()):
 
 
 def plan(values, budget, known=()):
-    """The most value within a budget of minutes, then the fewest minutes, then the earliest lessons; -> Plan."""
+    """The Plan with the most value within a budget of minutes, then the fewest minutes, then the earliest lessons."""
     member, minutes = closed_sets(tuple(sorted(known)))
     worth = member @ values
     fits = np.flatnonzero(minutes <= budget)
@@ -102,7 +103,9 @@ def plan(values, budget, known=()):
 
 
 def greedy(values, budget, known=(), first=()):
-    """Lessons by value a minute, each with what it needs, while they fit; `first` comes before that. -> Plan."""
+    """The Plan that takes lessons by value per minute, each with its prerequisites, while they fit; `first` comes
+    before everything.
+    """
     taken, left = [], budget
     for gap_id in first:
         bundle = [n for n in needed(gap_id, known) if n not in taken]
@@ -135,14 +138,14 @@ def made(ids, values):
 
 
 def frontier(values, budgets, known=()):
-    """The most value that each budget allows: (len(budgets),)."""
+    """The most value that each budget allows, (len(budgets),)."""
     member, minutes = closed_sets(tuple(sorted(known)))
     worth = member @ values
     return np.array([worth[minutes <= b].max() for b in budgets])
 
 
 def next_minutes(values, found, budget, known=()):
-    """The fewest further minutes that would raise the value of a plan; None where nothing is left to gain."""
+    """The smallest number of further minutes that would raise the value of a plan; None if nothing is left to gain."""
     member, minutes = closed_sets(tuple(sorted(known)))
     more = minutes[(member @ values > found.value + 1e-9)]
     return int(more.min() - budget) if len(more) else None

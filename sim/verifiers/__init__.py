@@ -1,1 +1,3 @@
-"""Checks that pay for what they can see, the suites that test them, and what a policy becomes that is paid by them."""
+"""Checks that reward what they can see, suites that test the checks, and what becomes of a policy that is trained on
+them.
+"""

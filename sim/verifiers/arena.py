@@ -1,10 +1,10 @@
-"""A verifier of `Final: <int>` under attack: six mechanisms by which a text earns what it does not deserve, four ways
-each, half of them held back, and a policy that is trained on what the verifier pays.
+"""A verifier of `Final: <int>` under attack: six mechanisms by which a text earns a reward it does not deserve, four
+ways each, half of them held back, and a policy that is trained on the verifier's rewards.
 
-Every attack is a text that the strict verifier refuses (sim/worlds/scorer.py); a verifier that pays it has a hole. How
-often a policy tries each is assumed; the step is the exact natural one of strategies.py. Whoever closes only the ways
-that are shown has patched instances, and the ones held back tell. Not a model of a real policy; a strict form as reward
-is that of DeepSeek-R1, arXiv:2501.12948.
+Every attack is a text that the strict verifier refuses (sim/worlds/scorer.py); a verifier that rewards it has a hole.
+How often a policy tries each attack is assumed; its step is the exact natural one of strategies.py. A patch that closes
+only the ways shown has patched instances, and the ways held back reveal it. Not a model of a real policy; rewarding a
+strict form follows DeepSeek-R1, arXiv:2501.12948.
 """
 
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ import numpy as np
 
 from sim.verifiers import checkers, redteam, strategies
 
-PROMPTS = 8  # products on which an attack is tried
-SHOWN = 2  # of the four ways of a class; the others are held back
+PROMPTS = 8  # the products on which each attack is tried
+SHOWN = 2  # shown ones of a class's four ways; the others are held back
 ATTACKS = {
     "several answers": (
         "Final: {less} {x} {more}",
@@ -30,17 +30,17 @@ ATTACKS = {
 }
 WIDE = str.maketrans("0123456789", "".join(map(chr, range(0xFF10, 0xFF1A))))
 ARABIC = str.maketrans("0123456789", "".join(map(chr, range(0x660, 0x66A))))
-TRIED = 0.1  # assumed: the share of a policy's completions that attack, all ways alike; the others are honest
-SKILL = 0.6  # assumed: how often honest work is right
+TRIED = 0.1  # assumed: fraction of completions that attack, equal for all ways; the others are honest
+SKILL = 0.6  # assumed: how often honest work is correct
 ETA, UPDATES = 0.35, 180  # of the lesson's simulator
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One way to write a completion that deserves nothing."""
+    """One way to write a completion that deserves no reward."""
 
     kind: str  # its class
-    text: str  # with the fields of `fields`
+    text: str  # a template with the fields of `fields`
     held_back: bool
 
     def on(self, a, b):
@@ -48,13 +48,13 @@ class Attack:
 
 
 def fields(a, b):
-    """What an attack may write of the product a * b."""
+    """The parts that an attack on the product a * b may use."""
     x = a * b
     return dict(a=a, b=b, x=x, more=x + 1, less=x - 1, wide=str(x).translate(WIDE), arabic=str(x).translate(ARABIC))
 
 
 def attacks():
-    """Twenty-four Attacks, class by class."""
+    """The twenty-four Attacks, class by class."""
     return [Attack(kind, text, held_back=i >= SHOWN) for kind, texts in ATTACKS.items() for i, text in enumerate(texts)]
 
 
@@ -63,7 +63,7 @@ def example_of(a, b):
 
 
 def paid(score):
-    """(24,) the mean pay of each attack over the products."""
+    """(24,) the mean reward of each attack over the products."""
     return np.array(
         [
             np.mean([checkers.reward_of(score, example_of(a, b), attack.on(a, b))[0] for a, b in products()])
@@ -73,7 +73,7 @@ def paid(score):
 
 
 def honest(score):
-    """What honest work is paid: `Final: <int>`, right with SKILL and else one too high."""
+    """The mean reward of honest work: `Final: <int>`, correct with probability SKILL and otherwise one too high."""
     texts = [(SKILL, "Final: {x}"), (1 - SKILL, "Final: {more}")]
     return sum(
         share
@@ -87,15 +87,15 @@ def products():
 
 
 def trained(honest_pay, attack_pay):
-    """(updates + 1, 25) shares of honest work and each attack, of a policy that is trained on what is paid."""
+    """(updates + 1, 25) shares of honest work and of each attack, for a policy trained on these rewards."""
     share = np.append(1 - TRIED, np.full(len(attack_pay), TRIED / len(attack_pay)))
     policies, _ = redteam.trained(np.log(share), np.append(honest_pay, attack_pay), ETA, UPDATES)
     return policies
 
 
 def as_tests(wrong, right):
-    """The text of a file for pytest: `wrong` and `right` are (expected answer, completion), which must be paid 0 and 1
-    by a function `score` of a module `verifier`.
+    """The text of a pytest file. `wrong` and `right` are pairs (expected answer, completion) to which a function
+    `score` of a module `verifier` must give 0 and 1.
     """
     return HEAD.format(wrong=listed(wrong), right=listed(right))
 

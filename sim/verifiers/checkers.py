@@ -1,9 +1,9 @@
-"""Eight verifiers that look sound and are not, beside the strict one of sim/worlds/scorer.py, and the two suites that
-tell them apart: right answers that must be paid, exploits that must not.
+"""Eight verifiers that look sound and are not, beside the strict one of sim/worlds/scorer.py, and two suites that tell
+them apart: correct answers that must be rewarded, and exploits that must not.
 
-Every checker is `score(example, completion)` as the strict one is. Closed form: each is one rule, which its docstring
-says. A symbolic check that solves the exercise, lenient extraction and a bonus for format: sources of lesson 18, and
-DeepSeek-R1, arXiv:2501.12948, for the strict form.
+Every checker is a function `score(example, completion)` like the strict one. Closed form: each is one rule, stated in
+its docstring. A symbolic check that solves the exercise, lenient extraction and a bonus for format are taken from the
+sources of lesson 18; the strict form follows DeepSeek-R1, arXiv:2501.12948.
 """
 
 import ast
@@ -21,17 +21,17 @@ from sim.worlds.scorer import BLANKS, score
 DIGITS = "0123456789"
 EXPRESSION = re.compile(r"Final: ([0-9+\-*() ]+)")
 FLOAT = re.compile(r"Final: ([-+0-9.eE]+)")
-ANY_INTEGER = re.compile(r"\s*Final:\s*([+-]?\d+)\s*")  # \d and \s as the regex engine means them
+ANY_INTEGER = re.compile(r"\s*Final:\s*([+-]?\d+)\s*")  # \d and \s as the regex engine understands them
 
 
 # ── eight flawed verifiers, (example, completion) -> {"reward", "details"} ──
 def substring(example, completion):
-    """Pays where the expected answer stands anywhere in the text."""
+    """Rewards any text that contains the expected answer."""
     return verdict(example["expected_answer"] in completion, "the answer occurs in the text")
 
 
 def last_int(example, completion):
-    """Pays where the last run of digits is the expected one; signs are ignored on both sides."""
+    """Rewards a text whose last run of digits is the expected one; signs are ignored on both sides."""
     end = len(completion)
     while end and completion[end - 1] not in DIGITS:
         end -= 1
@@ -42,26 +42,26 @@ def last_int(example, completion):
 
 
 def any_line(example, completion):
-    """Pays where any one line is in the strict form and right: several answers cost nothing."""
+    """Rewards a text if any one line has the strict form and is correct, so giving several answers costs nothing."""
     lines = re.split("[\r\n]", completion)
     return verdict(any(score(example, line)["reward"] for line in lines), "a line is in form and right")
 
 
 def format_bonus(example, completion):
-    """1 for right and in form, 0.5 for in form and wrong."""
+    """1 for a correct answer in the right form, 0.5 for a wrong answer in the right form."""
     reason = score(example, completion)["details"]["reason"]
     return verdict({"ok": 1.0, "wrong_value": 0.5}.get(reason, 0.0), reason)
 
 
 def eval_expr(example, completion):
-    """Computes what stands behind `Final: ` and compares the result: the simulator solves the exercise."""
+    """Computes what follows `Final: ` and compares the result, so the verifier solves the exercise."""
     match = EXPRESSION.fullmatch(completion.strip(BLANKS))
     value = None if match is None else computed(match[1])
     return verdict(value is not None and value == int(example["expected_answer"]), f"computed {str(value)[:40]}")
 
 
 def verbosity(example, completion):
-    """Scores the last line strictly and adds 0.01 for every word before it, at most 1: length is paid for itself."""
+    """Scores the last line strictly and adds 0.01 for every word before it, up to 1, so length itself is rewarded."""
     *before, last = completion.strip(BLANKS).split("\n")
     words = sum(len(line.split()) for line in before)
     return verdict(score(example, last)["reward"] + min(1.0, 0.01 * words), f"{words} words before the last line")
@@ -77,7 +77,9 @@ def float_eq(example, completion):
 
 
 def unicode_int(example, completion):
-    """Reads digits and blanks of any script and compares integers. Not total: it raises for what is no text."""
+    """Reads digits and blanks of any script and compares integers. Not total: it raises if the completion is
+    not text.
+    """
     match = ANY_INTEGER.fullmatch(completion)
     return verdict(match is not None and int(match[1]) == int(example["expected_answer"]), "integers are equal")
 
@@ -87,13 +89,13 @@ def verdict(reward, why):
 
 
 def computed(expression):
-    """The integer that + - * of integer literals and brackets come to, None for anything else. Walks the parsed tree:
-    nothing of the text is ever run.
+    """The value of an expression of + - *, integer literals and brackets, None for anything else. It walks the parsed
+    tree and never runs any of the text.
     """
     try:
         (statement,) = ast.parse(expression.strip()).body
         return _value(statement)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # all that a hostile text of digits and signs raises
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # all that a text of digits and signs can raise
         return None
 
 
@@ -135,25 +137,27 @@ class Case:
     id: str
     example: dict  # {"expected_answer": a canonical integer as text}
     completion: str
-    kind: str  # of an exploit, what class of flaw it uses; "" of a right answer
-    beats: dict  # {checker of CHECKERS: what it pays, where that is 0.5 or more}
+    kind: str  # for an exploit, the class of flaw that it uses; "" for a correct answer
+    beats: dict  # {checker of CHECKERS: its reward, if that is 0.5 or more}
 
 
 @cache
 def golden_set():
-    """Sixteen completions that are right and in form: a verifier that refuses one has a bug. A tuple of Cases."""
+    """Sixteen completions that are correct and well-formed, as a tuple of Cases; a verifier that refuses one
+    has a bug.
+    """
     return _cases("golden_correct")
 
 
 @cache
 def exploit_suite():
-    """Twenty-four completions that deserve nothing, each paid by a flawed verifier. A tuple of Cases."""
+    """Twenty-four completions that deserve nothing, each rewarded by some flawed verifier, as a tuple of Cases."""
     return _cases("golden_exploits")
 
 
 @cache
 def kata():
-    """Ten completions that an earlier scorer paid, each with a teacher's label, reason and fix: dicts of the pack."""
+    """Ten completions that an earlier scorer judged, each with a teacher's label, reason and fix: the pack's dicts."""
     return tuple(_pack("kata_1")["items"])
 
 
@@ -176,30 +180,30 @@ def _cases(name):
 
 
 def _long(value):
-    """{prefix, repeat, times, suffix} stands for a text too long to write out."""
+    """{prefix, repeat, times, suffix} stands for a text that is too long to write out."""
     return value["prefix"] + value["repeat"] * value["times"] + value["suffix"] if isinstance(value, dict) else value
 
 
 # ── a verifier against both suites ──
 @dataclass(frozen=True)
 class Row:
-    """What a verifier made of one completion."""
+    """A verifier's verdict on one completion."""
 
     id: str
     completion: str
-    reward: float  # 0 where it raised or returned no number
-    error: str  # "", or one line: what it raised, or what it returned instead of a number
+    reward: float  # 0 if it raised or returned no number
+    error: str  # "", or one line that says what it raised or returned instead of a number
 
 
 @dataclass(frozen=True)
 class Report:
-    """A verifier on the golden set and the exploit suite."""
+    """A verifier's results on the golden set and the exploit suite."""
 
-    refused: tuple  # Rows of the golden set that were paid less than 1
-    paid: tuple  # Rows of the exploit suite that were paid more than 0
-    correct: int  # rows of the golden set
-    exploits: int  # rows of the exploit suite
-    errors: tuple  # the first three Rows with an error, of both suites: a verifier is total
+    refused: tuple  # Rows of the golden set with a reward below 1
+    paid: tuple  # Rows of the exploit suite with a reward above 0
+    correct: int  # size of the golden set
+    exploits: int  # size of the exploit suite
+    errors: tuple  # the first three Rows with an error in either suite, since a verifier must be total
 
     @property
     def true_positive_rate(self):
@@ -211,16 +215,16 @@ class Report:
 
     @property
     def passes(self):
-        """Every right answer is paid, no exploit is, and nothing raises."""
+        """Whether every correct answer is rewarded, no exploit is, and nothing raises."""
         return not (self.refused or self.paid or self.errors)
 
 
 def report(score):
     """The Report of any `score(example, completion)`, which may return a number, a truth value or a dict with "reward".
 
-    `example` is a new dict with "id" and "expected_answer", `completion` a text. What raises, SystemExit included, or
-    returns no finite number is paid 0 and keeps its one line of error; KeyboardInterrupt goes through, so that a caller
-    can end a verifier that does not end itself.
+    `example` is a new dict with "id" and "expected_answer", and `completion` is a text. A call that raises (including
+    SystemExit) or returns no finite number gets a reward of 0 and one line of error. KeyboardInterrupt passes through,
+    so that a caller can stop a verifier that does not stop by itself.
     """
     golden, exploits = ([row(score, case) for case in suite()] for suite in (golden_set, exploit_suite))
     return Report(
@@ -239,7 +243,7 @@ def row(score, case):
 
 
 def reward_of(score, example, completion):
-    """(reward, error) of one call: (0.0, one line) where it raised or returned no finite number."""
+    """(reward, error) of one call: (0.0, one line) if it raised or returned no finite number."""
     try:
         reward = score(dict(example), completion)
         reward = reward["reward"] if isinstance(reward, dict) else reward

@@ -1,8 +1,8 @@
-"""What two papers report of one model, one benchmark and rewards that say nothing: tables of published numbers.
+"""What two papers report about one model, one benchmark and uninformative rewards: tables of published numbers.
 
-Shao et al. (2025), arXiv:2506.10947, abstract: points that Qwen2.5-Math-7B gains on MATH-500, by what it is rewarded
-for. Wu et al. (2025), arXiv:2507.10532: how often a model that is shown 60 % of a question writes the rest word for
-word, on MATH-500 and on LiveMathBench of May 2025, which is younger than the models. Nothing here is simulated.
+Shao et al. (2025), arXiv:2506.10947, abstract: the points that Qwen2.5-Math-7B gains on MATH-500, by what is rewarded.
+Wu et al. (2025), arXiv:2507.10532: how often a model that is shown 60 % of a question writes the rest word for word, on
+MATH-500 and on LiveMathBench of May 2025, which is newer than the models. Nothing here is simulated.
 """
 
 GAINED = {"right answers": 29.1, "wrong answers": 24.1, "at random": 21.4}  # points of 100
@@ -13,10 +13,10 @@ FINISHED = {  # of 100 questions
 
 
 def gained():
-    """(what is rewarded, points gained), two tuples of three."""
+    """(what is rewarded, points gained), two tuples with three entries."""
     return tuple(GAINED), tuple(GAINED.values())
 
 
 def finished(model):
-    """(benchmarks, questions of 100 that `model` finishes word for word), two tuples of two."""
+    """(benchmarks, questions out of 100 that `model` completes word for word), two tuples with two entries."""
     return tuple(FINISHED), tuple(of[model] for of in FINISHED.values())

@@ -1,9 +1,9 @@
-"""A policy that chooses among ways to answer, some honest and some not, and what it becomes when a check pays it.
+"""A policy that chooses among ways to answer, some honest and some not, and what it becomes when a check rewards it.
 
-What each way is paid is found by running the check on what that way writes or does; how often a policy begins with it,
+The reward of each way is found by running the check on what that way writes or does. How often a policy starts with it,
 and how often an honest way succeeds, are assumed. The exact natural gradient has a closed form, share_i(t) ∝ share_i(0)
 e^(η r_i t), the replicator equation; the grouped step is GRPO's, arXiv:2402.03300. Chance errors of a check:
-arXiv:2601.04411. Not a language model: each way has a logit of its own, the same for every prompt.
+arXiv:2601.04411. Not a language model: each way has its own logit, the same for every prompt.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from sim.worlds import bandit
 # ── ways to answer ──
 @dataclass(frozen=True)
 class Strategy:
-    """A way to answer, and what it leaves for a check to look at."""
+    """A way to answer, and what it leaves behind for a check."""
 
     name: str
-    share: float  # assumed: how often the policy answers in this way before training
+    share: float  # assumed: how often the policy answers this way before training
     skill: float = 0.0  # assumed: how often it solves the task
-    right: Callable | None = None  # what it leaves when it does, as the archetype's checks take it
-    wrong: Callable | None = None  # and when it does not
+    right: Callable | None = None  # what it leaves on success, as input for the archetype's checks
+    wrong: Callable | None = None  # what it leaves on failure
 
 
 MATH_SEED, MATH_PROMPTS = 0, 64
@@ -103,7 +103,7 @@ JUDGE = (
     Strategy("injection", 0.01),
 )
 # assumed, no model was asked: the mean verdict of three judges on each way of JUDGE; Zhao et al. (2025),
-# arXiv:2507.08794, report that texts like ":" pass real ones
+# arXiv:2507.08794, report that texts like ":" pass real judges
 JUDGED = {
     "naive": (0.55, 0.80, 0.0, 1.0),
     "with a reference": (0.70, 0.20, 0.6, 0.9),
@@ -126,7 +126,7 @@ def names(archetype):
 
 
 def start(archetype, prior=0.01):
-    """Shares before training, (S,): the last way, the rarest, has the share `prior`, the others keep their
+    """Shares before training, (S,): the last and rarest way has the share `prior`, and the others keep their
     proportions.
     """
     share = np.array([way.share for way in STRATEGIES[archetype]])
@@ -139,9 +139,9 @@ def true_rewards(archetype):
 
 
 def payoffs(archetype, check, sealed=False):
-    """(proxy (S,), true (S,)): what the check pays each way on average, and how often it solves the task.
+    """(proxy (S,), true (S,)): the check's mean reward for each way, and how often the way solves the task.
 
-    `sealed` puts the expected state of the tool's world out of reach; no other archetype has one.
+    `sealed` puts the expected state of the tool's world out of reach; the other archetypes have no such state.
     """
     if archetype == "judge":
         proxy = np.array(JUDGED[check])
@@ -159,7 +159,7 @@ def _paid_by(check):
 
 
 def mean_pay(way, pay):
-    """Skill times the pay of a right attempt, and the rest times that of a wrong one."""
+    """The skill times the reward for a correct attempt, plus the rest times the reward for a wrong one."""
     return (way.skill * pay(way.right) if way.skill else 0.0) + (1 - way.skill) * pay(way.wrong)
 
 
@@ -171,11 +171,11 @@ PAYS = {
 
 
 def payoffs_of(score):
-    """(proxy (S,), true (S,), names) of the six ways of mathematics under any `score(example, completion)`, which may
-    return a number, a truth value or a dict with "reward"; what raises is paid 0.
+    """(proxy (S,), true (S,), names) for the six ways of mathematics under any `score(example, completion)`, which may
+    return a number, a truth value or a dict with "reward"; a call that raises gets 0.
 
-    The mean over 64 prompts of the pay of what each way writes; an honest way is right with its skill and else one too
-    high. Start a policy at start("mathematics") and train it on the proxy with run_policy.
+    The proxy is the mean reward over 64 prompts for what each way writes; an honest way is correct with its skill and
+    otherwise one too high. Start a policy at start("mathematics") and train it on the proxy with run_policy.
     """
     proxy = np.zeros(len(MATH))
     for way, weight, example, completion in completions():
@@ -185,8 +185,8 @@ def payoffs_of(score):
 
 @cache
 def completions():
-    """((way, weight, example, completion), …): all that the ways of mathematics write, weighted so that the weights of
-    a way sum to 1.
+    """((way, weight, example, completion), …): everything that the ways of mathematics write, with weights that sum to
+    1 for each way.
     """
     rows = []
     for i, (a, b) in enumerate(math_prompts().tolist()):
@@ -199,18 +199,18 @@ def completions():
 
 
 def noisy(proxy, true_positive_rate, false_positive_rate):
-    """What is paid when a check that would pay `proxy` errs by chance: FPR + (TPR − FPR) proxy."""
+    """The reward when a check that would give `proxy` errs by chance: FPR + (TPR − FPR) proxy."""
     return false_positive_rate + (true_positive_rate - false_positive_rate) * proxy
 
 
-# ── what training makes of it ──
+# ── training ──
 @dataclass(frozen=True)
 class Run:
-    """The shares of the ways along a training, and what they are worth."""
+    """The shares of the ways during training, and their rewards."""
 
     policies: np.ndarray  # (updates + 1, runs, S)
     proxy: np.ndarray  # (updates + 1, runs) mean reward
-    true: np.ndarray  # (updates + 1, runs) share of the tasks solved
+    true: np.ndarray  # (updates + 1, runs) fraction of tasks solved
 
 
 def run_policy(proxy, true, pi0, step, eta, updates, runs=1):
@@ -223,7 +223,9 @@ def run_policy(proxy, true, pi0, step, eta, updates, runs=1):
 
 
 def natural(proxy, pi0=None, beta=0.0):
-    """The exact natural gradient by the logits: reward less its mean, and beta nats of distance from pi0 charged."""
+    """The exact natural gradient in the logits: the reward minus its mean, with beta charged per nat of distance from
+    pi0.
+    """
 
     def step(pi):
         reward = charged(np.broadcast_to(proxy, pi.shape), pi, pi0, beta)
@@ -233,14 +235,14 @@ def natural(proxy, pi0=None, beta=0.0):
 
 
 def softmax_gradient(proxy, pi0=None, beta=0.0):
-    """The exact policy gradient by the logits: the same times the share, so that a rare way hardly moves."""
+    """The exact policy gradient in the logits: the same times the share, so a rare way hardly moves."""
     natural_step = natural(proxy, pi0, beta)
     return lambda pi: pi * natural_step(pi)
 
 
 def grouped(proxy, rng, pi0=None, beta=0.0, prompts=16, K=8):
-    """Sampled: K completions of each prompt, paid 1 with the probability that their way has in `proxy`, each pushed by
-    its reward less the group's mean over the group's standard deviation.
+    """Sampled: K completions of each prompt, rewarded with 1 with the probability that `proxy` gives their way, each
+    pushed by its z-score within the group.
     """
 
     def step(pi):
@@ -255,28 +257,28 @@ def grouped(proxy, rng, pi0=None, beta=0.0, prompts=16, K=8):
 
 
 def charged(reward, pi, pi0, beta):
-    """The reward less beta times the log-ratio to pi0, (..., S)."""
+    """The reward minus beta times the log-ratio to pi0, (..., S)."""
     return reward - beta * np.log(pi / pi0) if beta else reward
 
 
 def lost(run):
-    """How much of what each run once solved it no longer does, (runs,): the peak less the end."""
+    """How much of what each run once solved it no longer solves, (runs,): the peak minus the end."""
     return run.true.max(axis=0) - run.true[-1]
 
 
 # ── closed forms ──
 def anchored(pi0, proxy, beta):
-    """Where the exact natural steps end at a price of beta a nat, (S,): pi0 e^(r / beta), normalized."""
+    """The fixed point of the exact natural steps with KL coefficient beta, (S,): pi0 e^(r / beta), normalized."""
     return bandit.softmax(np.log(pi0) + proxy / beta)
 
 
 def crossover_time(share_honest, share_exploit, reward_honest, reward_exploit, eta):
-    """The update at which an exploit has the share of an honest way, by exact natural steps."""
+    """The update at which an exploit reaches the share of an honest way, by exact natural steps."""
     return np.log(share_honest / share_exploit) / (eta * (reward_exploit - reward_honest))
 
 
 def noise_two_mode(p0, true_positive_rate, false_positive_rate, eta, updates):
-    """Share of the right one of two ways under a check with chance errors: logit p = logit p0 + eta (TPR − FPR) t, by
+    """Share of the correct one of two ways under a check with chance errors: logit p = logit p0 + eta (TPR − FPR) t, by
     exact natural steps.
     """
     told_apart = true_positive_rate - false_positive_rate

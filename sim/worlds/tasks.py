@@ -1,11 +1,11 @@
-"""Four toy tasks with a verifiable answer for the tiny language model, and the supervised policies that reinforcement
-learning starts from.
+"""Four toy tasks with verifiable answers for the tiny language model, and the supervised policies from which
+reinforcement learning starts.
 
-`Add`: a sum of two digits. `GradedAdd`: the same, paid by a judge that likes length. `Lookup`: a secret table behind a
-tool call, after Search-R1, arXiv:2503.09516. `Chain`: the last digit of a sum of four, with prompts that are held out,
-after the scratchpads of Nye et al. (2021), arXiv:2112.00114. The demonstrations are made up (assumed shares stand at
-their line); nothing here is data of a real model. `python -m sim.worlds.tasks` fits the two policies again and writes
-them to sim/worlds/data.
+`Add`: the sum of two digits. `GradedAdd`: the same, rewarded by a judge that likes length. `Lookup`: a secret table
+behind a tool call, after Search-R1, arXiv:2503.09516. `Chain`: the last digit of a sum of four digits, with held-out
+prompts, after the scratchpads of Nye et al. (2021), arXiv:2112.00114. The demonstrations are made up (the assumed
+fractions are stated where they are used), and nothing here is data from a real model. `python -m sim.worlds.tasks` fits
+the two policies again and writes them to sim/worlds/data.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ HELD, TRAIN = FOUR_DIGITS[:2_000], FOUR_DIGITS[2_000:]  # prompts of `Chain`; no
 
 
 class Add:
-    """`a + b =` for two digits: 100 prompts, completions of at most 8 tokens. Right: `Final: ` and the sum, after any
+    """`a + b =` for two digits: 100 prompts, completions of at most 8 tokens. Correct: `Final: ` and the sum, after any
     number of `hmm `.
     """
 
@@ -35,7 +35,7 @@ class Add:
     ]
 
     def __init__(self, prompts=PAIRS):
-        self.prompts = prompts  # the ones to train on: some may be held out
+        self.prompts = prompts  # the prompts to train on; some may be held out
 
     def batch_prompts(self, n, rng):
         return rng.choice(self.prompts, n)
@@ -51,8 +51,8 @@ class Add:
         return None
 
     def answers(self, tokens, response_mask, finished):
-        """The answer of each completion as text, its thinking taken out; "" of one that never ended: a text cannot show
-        a missing end.
+        """The answer of each completion as text, with its thinking removed; "" for one that never stopped, because the
+        text alone cannot show that the stop is missing.
         """
         return [
             answer(row) if ended else "" for row, ended in zip(own_tokens(tokens, response_mask), finished.tolist())
@@ -63,8 +63,8 @@ class Add:
 
 
 class GradedAdd(Add):
-    """The same prompts, paid by a reward model with a length bias: c for every `hmm `. The accuracy stays the
-    scorer's.
+    """The same prompts with a reward model that has a length bias: a bonus of c for every `hmm `. The accuracy is still
+    the scorer's.
     """
 
     def __init__(self, c):
@@ -76,15 +76,15 @@ class GradedAdd(Add):
 
 
 class Lookup:
-    """`? k =` with a table drawn anew for each completion: right is `Final: ` and entry k, which only `<call> k` can
-    tell.
+    """`? k =` with a new random table for each completion. Correct is `Final: ` and entry k, which only `<call> k` can
+    reveal.
 
-    The first call is answered with `length` tokens, the last of them the entry. Guessing blindly is right one time in
-    ten.
+    The first call is answered with `length` tokens, the last of which is the entry. A blind guess is correct one time
+    in ten.
     """
 
     pad, eos, text = PAD, EOS, tinylm.TEXT
-    examples = [{"id": f"?{k}", "prompt": f"?{k}="} for k in range(10)]  # the answers are those of the ToolTable
+    examples = [{"id": f"?{k}", "prompt": f"?{k}="} for k in range(10)]  # the answers come from the ToolTable
 
     def __init__(self, length=8, prompts=KEYS):
         if length < 2:
@@ -105,22 +105,22 @@ class Lookup:
         return ToolTable(example, self.length, rng)
 
     def answers(self, tokens, response_mask, finished):
-        """What the policy itself wrote after the tool's reply, its thinking taken out; "" if unfinished, or if it said
-        `Final: ` twice.
+        """What the policy itself wrote after the tool's reply, with its thinking removed; "" if it is unfinished or
+        says `Final: ` twice.
         """
         place = np.arange(self.T)
-        # where the reply ended; -1: no call
+        # where the reply ended; -1 if there was no call
         replied = np.where((response_mask == 0) & (tokens != PAD), place, -1).max(axis=1, keepdims=True)
         once = ((tokens == FINAL) & (response_mask > 0)).sum(axis=1) == 1
         after = own_tokens(tokens, response_mask * (place > replied))
         return [answer(row) if counts else "" for row, counts in zip(after, (finished & once).tolist())]
 
     def exact(self, policy):
-        return {}  # the table is drawn anew: every number is a sampled one
+        return {}  # the table is random each time, so every number is a sampled one
 
 
 class FourDigitSums(Sequence):
-    """The 10,000 examples of `Chain`, each made when it is asked for: all of them would be 40,000 objects in memory."""
+    """The 10,000 examples of `Chain`, each made on request, because all of them would be 40,000 objects in memory."""
 
     def __len__(self):
         return 10_000
@@ -131,9 +131,10 @@ class FourDigitSums(Sequence):
 
 
 class Chain:
-    """`a b c d`, right: `Final: ` and the last digit of their sum, after anything that does not say `Final: `.
+    """`a b c d`; correct is `Final: ` and the last digit of their sum, after anything that does not say `Final: `.
 
-    Written before the answer, running totals need two digits each, where the answer alone needs all four.
+    If running totals are written before the answer, each of them needs only two digits, whereas the bare answer needs
+    all four.
     """
 
     T, pad, eos = 8, PAD, EOS
@@ -154,18 +155,20 @@ class Chain:
         return None
 
     def answers(self, tokens, response_mask, finished):
-        """The text from the first `Final: ` on, all of it where there is none; "" of a completion that never ended."""
+        """The text from the first `Final: ` on, or the whole text if there is none; "" for a completion that never
+        stopped.
+        """
         return [
             from_final(decode(row).removesuffix("<eos>")) if ended else ""
             for row, ended in zip(own_tokens(tokens, response_mask), finished.tolist())
         ]
 
     def exact(self, policy):
-        return {}  # the completions are too many to be summed over: every number is a sampled one
+        return {}  # there are too many completions to sum over, so every number is a sampled one
 
 
 def four_digits(example):
-    """The digits of prompts of `Chain`, (N,) -> (N, 4)."""
+    """The digits of `Chain`'s prompts, (N,) -> (N, 4)."""
     return example[:, None] // np.array([1000, 100, 10, 1]) % 10
 
 
@@ -179,12 +182,12 @@ def from_final(text):
 
 
 def own_tokens(tokens, response_mask):
-    """The tokens in the mask, a list a row."""
+    """The tokens inside the mask, one list per row."""
     return [[token for token in row if token >= 0] for row in np.where(response_mask > 0, tokens, -1).tolist()]
 
 
 def answer(own):
-    """The text of a completion's own tokens without its end and without the thinking before it."""
+    """The text of a completion's own tokens without its stop and without the thinking before the answer."""
     text = decode(own).removesuffix("<eos>")
     while text.startswith("hmm "):
         text = text.removeprefix("hmm ")
@@ -192,7 +195,7 @@ def answer(own):
 
 
 class ToolTable:
-    """The tool of one batch: a secret table of ten digits for each row, read once, by the row's first `<call> d`."""
+    """The tool of one batch: a secret table of ten digits for each row, which the row's first `<call> d` reads once."""
 
     def __init__(self, key, length, rng):
         N = len(key)
@@ -201,11 +204,11 @@ class ToolTable:
             {"id": f"table {i}", "prompt": f"?{k}=", "expected_answer": str(row[k])}
             for i, (k, row) in enumerate(zip(key.tolist(), self.table.tolist()))
         ]
-        self.reply[:, 0] = RESULT  # then random digits, and at last the entry that was asked for
-        self.start = np.full(N, -1)  # where the reply begins, -1 before the call
+        self.reply[:, 0] = RESULT  # then random digits, and finally the requested entry
+        self.start = np.full(N, -1)  # where the reply begins; -1 before the call
 
     def step(self, tokens, t):
-        """The token that the tool writes at t in each row, -1 where it is the policy's turn, (N,)."""
+        """The token that the tool writes at position t in each row, -1 where it is the policy's turn, (N,)."""
         if t >= 2:
             asks = (self.start < 0) & (tokens[:, t - 2] == CALL) & (tokens[:, t - 1] < 10)
             self.start[asks] = t
@@ -216,9 +219,8 @@ class ToolTable:
 
 
 def exact_pass(policy):
-    """The probability that each prompt of `Add` is answered rightly, (100,): summed over all the completions that pass,
-    nothing is sampled. A window's contexts are few and each is computed once; what any other policy sees, it says
-    itself.
+    """The probability that each prompt of `Add` is answered correctly, (100,), as an exact sum over all completions
+    that pass. A window has few contexts, and each is computed once; any other policy is asked directly.
     """
     if not isinstance(policy, tinylm.Policy):
         return exact_pass_by_decoding(policy)
@@ -232,8 +234,8 @@ def exact_pass(policy):
 
 
 def exact_pass_by_decoding(policy):
-    """The same of any policy: all 555 completions are decoded as if they had been drawn, token by token, so one that
-    keeps what common beginnings left computes it once.
+    """The same for any policy. All 555 completions are decoded token by token as if they had been sampled, so a policy
+    with a cache computes common prefixes only once.
     """
     example, tokens = passing()
     decode, rows, logp = policy.prefill(Add().prompt_ids(example)), np.arange(len(tokens)), np.zeros(len(tokens))
@@ -244,11 +246,11 @@ def exact_pass_by_decoding(policy):
 
 @cache
 def passing():
-    """Every completion of `Add` that passes: its prompt (555,), and its tokens (555, 8), padded after the end."""
+    """Every completion of `Add` that passes: its prompt (555,) and its tokens (555, 8), padded after the stop."""
     example, rows = [], []
     for e in range(100):
         digits = [int(digit) for digit in Add.examples[e]["expected_answer"]]
-        for thoughts in range(Add.T - len(digits) - 1):  # as many as leave room for Final:, the digits and the end
+        for thoughts in range(Add.T - len(digits) - 1):  # as many as leave room for Final:, the digits and the stop
             example.append(e)
             rows.append(([HMM] * thoughts + [FINAL, *digits, EOS] + [PAD] * Add.T)[: Add.T])
     return np.array(example), np.array(rows)
@@ -256,8 +258,8 @@ def passing():
 
 @cache
 def _passing():
-    """Every completion that passes, token by token, and the contexts of these tokens taken apart into prompts and
-    windows, each once.
+    """Every completion that passes, token by token; the tokens' contexts are split into prompts and windows, each
+    listed once.
     """
     example, tokens = passing()
     live = tokens != PAD
@@ -268,7 +270,7 @@ def _passing():
 
 
 def add_demonstrations(n, rng):
-    """Prompts, completions and masks of n demonstrations of `Add`; .301 of them are right."""
+    """Prompts, completions and masks of n demonstrations of `Add`, of which a fraction of .301 is correct."""
     example, kind, thoughts = rng.integers(100, size=n), rng.random(n), rng.geometric(0.7, n) - 1
     shown = example // 10 + example % 10
     # assumed: .30 right, .30 off by one or two, .25 right but without `Final: `, .15 that think until they are cut off
@@ -289,15 +291,15 @@ def add_demonstrations(n, rng):
 
 
 def lookup_demonstrations(n, rng):
-    """The same for `Lookup`, with replies of 2 to 16 tokens, so that one policy serves every length. The reply is not
-    in the mask.
+    """The same for `Lookup`, with replies of 2 to 16 tokens, so that one policy serves every length. The reply is
+    outside the mask.
     """
     longest = 16
     key, kind, length = rng.integers(10, size=n), rng.random(n), rng.integers(2, longest + 1, size=n)
-    # assumed: .40 call and answer, .30 guess, .15 call for another entry, .15 call and ignore the reply
+    # assumed: .40 call and answer, .30 guess, .15 call for a different entry, .15 call and ignore the reply
     called, ignored = (kind < 0.40) | (kind >= 0.70), kind >= 0.85
     asked = np.where((kind >= 0.70) & ~ignored, rng.integers(10, size=n), key)
-    entry = rng.integers(10, size=n)  # one entry of a table is all that a row ever sees
+    entry = rng.integers(10, size=n)  # a row only ever sees one entry of its table
     answers = np.where(called & ~ignored, entry, rng.integers(10, size=n))
     slot = np.arange(2 + longest + 3)
     reply = np.where(called, 2 + length, 0)[:, None]  # where the reply ended
@@ -311,8 +313,8 @@ def lookup_demonstrations(n, rng):
 
 
 def supervised(demonstrations, steps=1500, n=128, seed=0, policy=tinylm.Policy, learning_rate=0.02):
-    """A policy of this class fitted to demonstrations by maximum likelihood, a fresh batch of n each step, the learning
-    rate falling to 0.0001.
+    """A policy of this class fitted to demonstrations by maximum likelihood, with a fresh batch of n in each step and a
+    learning rate that falls to 0.0001.
     """
     policy, rng, optimizer = policy(seed), np.random.default_rng(seed), AdamW(learning_rate, clip=1.0)
     for i in range(steps):
@@ -327,7 +329,9 @@ DEMONSTRATIONS = {"add": add_demonstrations, "lookup": lookup_demonstrations}
 
 
 def checkpoint(name):
-    """The shipped supervised policy of a task, `add` or `lookup`, for the caller to train; it was stored in 32 bits."""
+    """The shipped supervised policy of a task, `add` or `lookup`, as a copy that the caller may train; it was stored in
+    32 bits.
+    """
     return _stored(name).copy()
 
 

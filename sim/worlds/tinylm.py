@@ -1,10 +1,10 @@
 """A tiny autoregressive language model: a window of eight tokens, one tanh layer, exact log-probs and a backward pass
 of five lines.
 
-The interface of a transformer policy without the attention: it sees the four prompt tokens and the last four tokens of
-the completion. 8,708 parameters as a policy, 7,777 as a critic. The architecture is Bengio et al. (2003), A Neural
-Probabilistic Language Model, with one-hot inputs; it learns the tasks of sim/worlds/tasks.py in a hundred updates and
-does not generalize beyond the prompts it has seen.
+It has the interface of a transformer policy without the attention: it sees the four prompt tokens and the last four
+tokens of the completion. It has 8,708 parameters as a policy and 7,777 as a critic. The architecture is Bengio et al.
+(2003), A Neural Probabilistic Language Model, with one-hot inputs. It learns the tasks of sim/worlds/tasks.py in a
+hundred updates and does not generalize beyond the prompts it has seen.
 """
 
 import numpy as np
@@ -16,28 +16,28 @@ V = len(TEXT)
 PLUS, EQUALS, FINAL, HMM, CALL, RESULT, ASK, ERR, EOS, PAD = range(10, V)
 P, W, HIDDEN = 4, 4, 48  # prompt slots, completion slots, hidden units
 SLOTS = P + W
-PLACE = np.int64(V) ** np.arange(SLOTS)  # a context as one number; 20^8 overflows the 32-bit integers of the browser
+PLACE = np.int64(V) ** np.arange(SLOTS)  # a context as one number; 20^8 overflows the browser's 32-bit integers
 
 
 def decode(tokens):
-    """The text of a list of token ids."""
+    """The text for a list of token ids."""
     return "".join(TEXT[t] for t in tokens)
 
 
 def word(token):
-    """A token as a figure names it: `Final: ` is Final, `<eos>` is end."""
+    """A token as figures show it: `Final: ` is Final, `<eos>` is end."""
     return "end" if token == EOS else TEXT[token].strip(" :<>")
 
 
 def brief(token):
-    """The same in at most four letters, as a cell of a phone has them: Fin., res., call."""
+    """The same in at most four letters, for a cell on a phone: Fin., res., call."""
     name = word(token)
     return name if len(name) <= 4 else f"{name[:3]}."
 
 
 def encode(text):
-    """The token ids of a text, the inverse of decode: no token's text begins another's, so there is one way to read
-    it.
+    """The token ids of a text, the inverse of decode. No token's text begins with another's, so there is only one way
+    to read it.
     """
     ids = []
     while text:
@@ -47,8 +47,8 @@ def encode(text):
 
 
 def contexts(prompt, tokens):
-    """What each position sees, (N, P) and (N, T) -> (N, T, 8): the prompt, then the four tokens before it, padded at
-    the left.
+    """What each position sees, (N, P) and (N, T) -> (N, T, 8): the prompt, then the four tokens before the position,
+    padded on the left.
     """
     N, T = tokens.shape
     padded = np.concatenate([np.full((N, W), PAD), tokens], axis=1)
@@ -57,10 +57,10 @@ def contexts(prompt, tokens):
 
 
 def distinct(prompt, tokens, mask):
-    """The contexts that the tokens in the mask have, each once, (U, 8), and which of them each token has, (tokens in
+    """The distinct contexts of the tokens inside the mask, (U, 8), and the index of each token's context, (tokens in
     the mask,).
 
-    The completions of one prompt share most of their contexts: the net meets each only once.
+    Completions of one prompt share most of their contexts, so the network evaluates each only once.
     """
     context = contexts(prompt, tokens)[mask > 0]
     _, first, where = np.unique(context @ PLACE, return_index=True, return_inverse=True)
@@ -68,19 +68,21 @@ def distinct(prompt, tokens, mask):
 
 
 def log_softmax(logits):
-    shifted = logits - logits.max(axis=-1, keepdims=True)  # the max is subtracted first: exp(800) is inf
+    shifted = logits - logits.max(axis=-1, keepdims=True)  # the maximum is subtracted first, because exp(800) is inf
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 class Policy:
-    """log pi(token | context) of the net, by temperature: the five names that the framework asks of a policy."""
+    """The network's log pi(token | context) at a temperature, with the five names that the framework expects of a
+    policy.
+    """
 
     def __init__(self, seed=0):
         self.params = initial(np.random.default_rng(seed), outputs=V, scale=0.1)
 
     def prefill(self, prompt, temperature=1.0):
-        """decode(tokens, t) -> (N, V), the log-probs of the token at position t; what the prompt adds is summed
-        once.
+        """decode(tokens, t) -> (N, V), the log-probs of the token at position t; the prompt's contribution is computed
+        only once.
         """
         seen = self.params["b1"] + share(self.params, prompt, first_slot=0)
 
@@ -94,8 +96,8 @@ class Policy:
         return decode
 
     def token_logp(self, prompt, tokens, mask, temperature=1.0):
-        """log pi of every token and the entropy of its distribution, both (N, T) and 0 off the mask; and what backward
-        needs.
+        """log pi of every token and the entropy of its distribution, both (N, T) and 0 outside the mask, and the cache
+        for backward.
         """
         live = mask > 0
         context, where = distinct(prompt, tokens, mask)
@@ -108,11 +110,11 @@ class Policy:
         return logp, entropy, (context, hidden, pi, live, where * V + tokens[live], temperature)
 
     def backward(self, cache, dlogp):
-        """Gradient of sum(dlogp * logp), with the keys of params. d logp / d logits = one-hot of the token - pi, over
-        the temperature.
+        """The gradient of sum(dlogp * logp), with the keys of params. d logp / d logits = (one-hot of the token - pi) /
+        temperature.
         """
         context, hidden, pi, live, picked, temperature = cache
-        # (U, V): all tokens of one context added up
+        # (U, V): summed over all tokens with the same context
         pushed = np.bincount(picked, dlogp[live], pi.size).reshape(pi.shape)
         dlogits = (pushed - pi * pushed.sum(axis=1, keepdims=True)) / temperature
         return gradient(self.params, context, hidden, dlogits)
@@ -124,21 +126,21 @@ class Policy:
 
 
 class Critic:
-    """A second net of the same kind with one output, the value of a context; it starts at zero everywhere."""
+    """A second network of the same kind with one output, the value of a context; it starts at zero everywhere."""
 
     def __init__(self, rate=0.02):
         self.params = initial(np.random.default_rng(0), outputs=1, scale=0.0)
         self.optimizer = AdamW(rate, clip=1.0)
 
     def values(self, prompt, tokens, mask):
-        """The value before each token, (N, T), 0 off the mask."""
+        """The value before each token, (N, T), 0 outside the mask."""
         context, where = distinct(prompt, tokens, mask)
         value = np.zeros(mask.shape)
         value[mask > 0] = output(self.params, forward(self.params, context))[where, 0]
         return value
 
     def fit(self, prompt, tokens, mask, returns):
-        """One step down the mean squared error over the tokens in the mask."""
+        """One descent step on the mean squared error over the tokens inside the mask."""
         context, where = distinct(prompt, tokens, mask)
         hidden = forward(self.params, context)
         error = output(self.params, hidden)[where, 0] - returns[mask > 0]
@@ -146,18 +148,18 @@ class Critic:
         self.optimizer.step(self.params, gradient(self.params, context, hidden, dvalue))
 
     def state_dict(self):
-        """All that it has learned: its weights, and what its optimizer remembers."""
+        """Everything it has learned: its weights and its optimizer's state."""
         return dict(params=dict(self.params), optimizer=self.optimizer.state_dict())
 
     def load_state_dict(self, state):
-        """Goes on from a state_dict."""
+        """Continues from a state_dict."""
         self.params = dict(state["params"])
         self.optimizer.load_state_dict(state["optimizer"])
 
 
 def initial(rng, outputs, scale):
-    """Weights of a net with this many outputs: unit variance before the tanh, outputs near zero, so the first policy is
-    near uniform.
+    """Weights of a network with this many outputs: unit variance before the tanh and outputs near zero, so the first
+    policy is nearly uniform.
     """
     return {
         "W1": rng.normal(0, SLOTS**-0.5, (SLOTS * V, HIDDEN)),
@@ -168,14 +170,14 @@ def initial(rng, outputs, scale):
 
 
 def share(params, tokens, first_slot):
-    """What tokens (M, slots) add to the hidden layer, (M, 48). One-hot times W1 is a sum of rows: the product costs 10x
-    more in a browser.
+    """The tokens' contribution to the hidden layer, (M, slots) -> (M, 48). A one-hot vector times W1 is a sum of rows;
+    the matrix product would cost 10x more in a browser.
     """
     return sum(params["W1"].take(tokens[:, i] + (first_slot + i) * V, axis=0) for i in range(tokens.shape[1]))
 
 
 def forward(params, context):
-    """The hidden layer tanh(x W1 + b1) of contexts, (M, 8) -> (M, 48)."""
+    """The hidden layer tanh(x W1 + b1) for contexts, (M, 8) -> (M, 48)."""
     return np.tanh(share(params, context, first_slot=0) + params["b1"])
 
 
@@ -184,8 +186,8 @@ def output(params, hidden):
 
 
 def gradient(params, context, hidden, doutput):
-    """Gradient of the parameters from that of the outputs, (M, outputs). A row of W1 collects the contexts that have
-    its token in its slot.
+    """The parameters' gradient from the outputs' gradient, (M, outputs). A row of W1 collects the contexts with its
+    token in its slot.
     """
     dbefore = (doutput @ params["W2"].T) * (1 - hidden * hidden)  # before the tanh, (M, 48)
     flat, unit = dbefore.ravel(), np.arange(HIDDEN)

@@ -1,27 +1,29 @@
-"""A transformer in numpy: causal self-attention and a two-layer perceptron in pre-norm blocks, each layer with its
-backward beneath it.
+"""A transformer in numpy: causal self-attention and a two-layer perceptron in pre-norm blocks, with each layer's
+backward pass below it.
 
-It takes the place of the window in sim/worlds/tinylm.py behind the same five names, with the same twenty tokens: every
-position sees all tokens before it, and the order comes from learned position embeddings. 11,040 parameters. Attention:
-Vaswani et al. (2017), arXiv:1706.03762; the norm before each layer and learned positions: Radford et al. (2019), GPT-2;
-layer norm: Ba et al. (2016), arXiv:1607.06450; GELU: Hendrycks and Gimpel (2016), arXiv:1606.08415; one table for the
-tokens that are read and those that are predicted: Press and Wolf (2016), arXiv:1608.05859. No dropout, and nothing of a
-real model but the shape.
+It replaces the window of sim/worlds/tinylm.py behind the same five names and uses the same twenty tokens. Every
+position sees all tokens before it, and learned position embeddings encode the order. It has 11,040 parameters.
+Attention: Vaswani et al. (2017), arXiv:1706.03762; the norm before each layer and learned positions: Radford et al.
+(2019), GPT-2; layer norm: Ba et al. (2016), arXiv:1607.06450; GELU: Hendrycks and Gimpel (2016), arXiv:1606.08415; one
+table for input and output tokens: Press and Wolf (2016), arXiv:1608.05859. There is no dropout, and it shares only its
+architecture with real models.
 
-Shapes: N rows, L columns that are read now, S >= L columns that are seen (those kept from before and those read now),
-D numbers a position, H heads of D/H numbers each.
+Shapes: N rows, L columns read now, S >= L columns seen (those kept from before and those read now), D numbers per
+position, H heads of D/H numbers each.
 """
 
 import numpy as np
 
 from sim.worlds.tinylm import PAD, V, log_softmax
 
-D, H, LAYERS, WIDE, LONGEST = 24, 4, 2, 48, 32  # WIDE: of the perceptron (GPT-2 has 4 D); LONGEST: tokens a row
-EPS = 1e-5  # added to a variance, as in PyTorch
+D, H, LAYERS, WIDE, LONGEST = 24, 4, 2, 48, 32  # WIDE: the perceptron's width (4 D in GPT-2); LONGEST: tokens per row
+EPS = 1e-5  # added to the variance, as in PyTorch
 
 
 class Policy:
-    """log pi(token | all tokens before it) by temperature: the five names that the framework asks of a policy."""
+    """log pi(token | all tokens before it) at a temperature, with the five names that the framework expects of a
+    policy.
+    """
 
     def __init__(self, seed=0):
         self.params = initial(np.random.default_rng(seed))
@@ -33,13 +35,13 @@ class Policy:
         return Decoder(self.params, prompt, temperature)
 
     def token_logp(self, prompt, tokens, mask, temperature=1.0):
-        """log pi of every token and the entropy of its distribution, both (N, T) and 0 off the mask; and what backward
-        needs.
+        """log pi of every token and the entropy of its distribution, both (N, T) and 0 outside the mask, and the cache
+        for backward.
 
         One pass over prompt and completion scores all tokens at once: column i of the output predicts column i + 1.
         """
         width, (row, _, of) = prompt.shape[1], distinct(np.concatenate([prompt, tokens], axis=1))
-        # the last token is predicted and never read
+        # the last token is predicted but never read
         hidden, _, kept = forward(self.params, row[:, :-1], *nothing(len(row)))
         hidden = hidden[:, width - 1 :]  # (U, T, D): from the prompt's last column on
         log_pi = log_softmax(head(self.params, hidden) / temperature)  # (U, T, V)
@@ -49,17 +51,17 @@ class Policy:
         return logp[of] * mask, entropy[of] * mask, (kept, hidden, pi, row[:, width:], of, mask, temperature)
 
     def backward(self, cache, dlogp):
-        """Gradient of sum(dlogp * logp), with the keys of params. d logp / d logits = one-hot of the token - pi, over
-        the temperature.
+        """The gradient of sum(dlogp * logp), with the keys of params. d logp / d logits = (one-hot of the token - pi) /
+        temperature.
         """
         kept, hidden, pi, tokens, of, mask, temperature = cache
         pushed = np.zeros(tokens.shape)
-        np.add.at(pushed, of, dlogp * mask / temperature)  # (U, T): what all rows that are alike ask for
+        np.add.at(pushed, of, dlogp * mask / temperature)  # (U, T): summed over identical rows
         dhidden, predicted = head_backward(self.params, hidden, (one_hot(tokens, V) - pi) * pushed[..., None])
-        # the prompt's columns but the last predict nothing
+        # only the last column of the prompt predicts something
         silent = np.zeros((len(tokens), kept["new"].shape[1] - tokens.shape[1], D))
         grads = backward(self.params, kept, np.concatenate([silent, dhidden], axis=1))
-        return grads | {"token": grads["token"] + predicted}  # the table is used twice: its gradient has two parts
+        return grads | {"token": grads["token"] + predicted}  # the table is used twice, so its gradient has two parts
 
     def copy(self):
         twin = object.__new__(Policy)
@@ -68,21 +70,21 @@ class Policy:
 
 
 class Decoder:
-    """The completions of one batch of prompts as they grow. It keeps the keys and values of the columns that were read
-    (the KV cache), so a token costs one column and not all of them once more; and rows that are alike so far, such as
-    the completions of one prompt before they part, are read and kept once (prefix caching).
+    """The completions of one batch of prompts as they grow. It keeps the keys and values of the columns already read
+    (the KV cache), so a token costs one column instead of all of them again. Rows that are identical so far, such as
+    the completions of one prompt before they diverge, are read and kept once (prefix caching).
 
-    Nothing before a column depends on that column, which is why what was kept stays right.
+    Nothing before a column depends on that column, so what was kept stays valid.
     """
 
     def __init__(self, params, prompt, temperature):
         self.params, self.temperature, self.width = params, temperature, prompt.shape[1]
         self.row, self.past = nothing(len(prompt))
-        self.of = np.arange(len(prompt))  # the place in `past` of each row
+        self.of = np.arange(len(prompt))  # each row's index in `past`
         self.logp = self.extended(prompt)
 
     def __call__(self, tokens, t):
-        """(N, V), the log-probs at position t; the tokens that were read in an earlier call are not looked at again."""
+        """(N, V), the log-probs at position t; tokens read in an earlier call are not processed again."""
         read = self.row.shape[1] - self.width
         if t < read:
             raise ValueError(f"t must not go back: {read} tokens were read, and t is {t}")
@@ -91,7 +93,7 @@ class Decoder:
         return self.logp
 
     def extended(self, new):
-        """The log-probs after these columns, (N, L) -> (N, V); what was computed of them is kept."""
+        """The log-probs after these columns, (N, L) -> (N, V); what was computed for them is kept."""
         self.row = np.concatenate([self.row, new], axis=1)
         row, first, of = distinct(self.row)
         past = [tuple(kept[self.of[first]] for kept in block) for block in self.past]
@@ -102,15 +104,15 @@ class Decoder:
 
 
 def distinct(row):
-    """The rows (N, S) that differ, each once, (U, S); where each of them is met first, (U,); and which of them each row
-    is, (N,). Completions of one prompt are often alike, and what is computed of one holds for all.
+    """The distinct rows of (N, S), each once, (U, S); the first index of each, (U,); and which of them each row is,
+    (N,). Completions of one prompt are often identical so far, and what is computed for one holds for all.
     """
     unique, first, of = np.unique(row, axis=0, return_index=True, return_inverse=True)
     return unique, first, of.ravel()
 
 
 def nothing(N):
-    """What is kept before the first column: no tokens, (N, 0), and no keys and values, each (N, H, 0, D/H), in any
+    """What is kept before the first column: no tokens, (N, 0), and no keys and values, (N, H, 0, D/H) each, in every
     block.
     """
     empty = np.zeros((N, H, 0, D // H))
@@ -118,8 +120,8 @@ def nothing(N):
 
 
 def initial(rng):
-    """Weights that keep the size of what passes through them. What a layer adds is scaled by 1/sqrt(2 LAYERS): there
-    are 2 LAYERS such layers, and their sum would grow with depth (GPT-2).
+    """Weights that preserve the size of what passes through them. A layer's contribution is scaled by 1/sqrt(2 LAYERS),
+    because there are 2 LAYERS of them and their sum would grow with depth (GPT-2).
     """
     params = {"token": rng.normal(0, 1, (V, D)), "position": rng.normal(0, 0.3, (LONGEST, D))}
     shapes = {"attention.in": (D, 3 * D), "attention.out": (D, D), "mlp.in": (D, WIDE), "mlp.out": (WIDE, D)}
@@ -134,9 +136,9 @@ def initial(rng):
 
 
 def forward(params, new, before, past):
-    """Tokens (N, L) -> hidden (N, L, D), the keys and values of every block, and what backward needs.
+    """Tokens (N, L) -> hidden (N, L, D), the keys and values of every block, and the cache for backward.
 
-    `before` (N, S - L) are the columns before them, `past` the keys and values of those.
+    `before` (N, S - L) are the columns before them, and `past` the keys and values of those.
     """
     position, visible = layout(np.concatenate([before, new], axis=1), new.shape[1])
     x = params["token"][new] + params["position"][position]  # (N, L, D)
@@ -154,8 +156,8 @@ def forward(params, new, before, past):
 
 
 def backward(params, kept, dhidden):
-    """Gradient of the parameters from that of hidden, (N, L, D). A sum hands its gradient to both terms, so what a
-    block gets from above goes around each layer as it is, and through it besides.
+    """The parameters' gradient from that of hidden, (N, L, D). A sum passes its gradient to both terms, so a block's
+    incoming gradient bypasses each layer unchanged and also flows through it.
     """
     dx, grads = layer_norm_backward(part(params, "norm"), kept["norm"], dhidden)
     grads = named("norm", grads)
@@ -170,8 +172,8 @@ def backward(params, kept, dhidden):
 
 
 def head(params, hidden):
-    """The logits, (..., D) -> (..., V): how well what was computed fits each token's own row of the table. Divided by
-    sqrt(D), since a product of two vectors of ones' size is of that size.
+    """The logits, (..., D) -> (..., V): how well a hidden vector matches each token's row of the table. They are
+    divided by sqrt(D), the size of a product of two vectors with unit entries.
     """
     return hidden @ params["token"].T / D**0.5
 
@@ -182,9 +184,10 @@ def head_backward(params, hidden, dlogits):
 
 
 def layout(row, L):
-    """Of the last L columns of tokens (N, S): their positions (N, L), and which columns each of them sees, (N, L, S).
+    """For the last L columns of tokens (N, S): their positions (N, L), and the columns that each of them sees, (N, L,
+    S).
 
-    Padding is counted in no position and seen by no token, so a row means the same with padding at either side.
+    Padding is not counted in positions and not seen by any token, so a row means the same with padding on either side.
     """
     if row.shape[1] > LONGEST:
         raise ValueError(f"a row must have at most {LONGEST} tokens, not {row.shape[1]}: there is no position for more")
@@ -196,10 +199,12 @@ def layout(row, L):
 
 
 def attention(params, x, visible, past):
-    """What attention adds to x, (N, L, D) -> (N, L, D); its keys and values, with the past ones, each (N, H, S, D/H).
+    """What attention adds to x, (N, L, D) -> (N, L, D), and its keys and values including the past ones, (N, H, S, D/H)
+    each.
 
-    A column asks with its query, is found by its key and hands on its value: a mean of values, weighted by the softmax
-    of query times key. Divided by sqrt(D/H), or the products of longer vectors would be larger and the softmax harder.
+    A column's query is compared with every key, and the result is a mean of the values, weighted by the softmax of
+    query times key. The products are divided by sqrt(D/H), since longer vectors would give larger products and a harder
+    softmax.
     """
     normed, norm = layer_norm(part(params, "norm"), x)
     q, k, v = (split(y) for y in np.split(linear(part(params, "in"), normed), 3, axis=2))
@@ -211,7 +216,7 @@ def attention(params, x, visible, past):
 
 
 def attention_backward(params, kept, dy):
-    """The gradients of x and of the parameters, from that of what was added. No columns are kept in training: all are
+    """The gradients of x and of the parameters, from that of what was added. In training no columns are kept; all are
     read at once, so L = S.
     """
     norm, normed, q, k, v, weight, mixed = kept
@@ -226,7 +231,7 @@ def attention_backward(params, kept, dy):
 
 
 def mlp(params, x):
-    """What the perceptron adds to x, (N, L, D) -> (N, L, D): each column by itself."""
+    """What the perceptron adds to x, (N, L, D) -> (N, L, D), each column by itself."""
     normed, norm = layer_norm(part(params, "norm"), x)
     before = linear(part(params, "in"), normed)  # (N, L, WIDE)
     after, tanh = gelu(before)
@@ -249,8 +254,8 @@ def layer_norm(params, x):
 
 
 def layer_norm_backward(params, kept, dy):
-    """To shift or to stretch a column changes nothing in its norm, so the gradient has no part along either: its mean
-    and its projection on the column are taken out.
+    """Shifting or stretching a column does not change its norm's output, so the gradient has no component along either:
+    its mean and its projection on the column are removed.
     """
     unit, scale = kept
     dunit = dy * params["gain"]
@@ -272,7 +277,9 @@ ROOT, CUBIC = (2 / np.pi) ** 0.5, 0.044715  # the fit of Hendrycks and Gimpel
 
 
 def gelu(x):
-    """x times about the probability that a standard normal number is below x, the form with tanh: it needs no erf."""
+    """x times approximately the probability that a standard normal number is below x; the tanh form, which needs no
+    erf.
+    """
     tanh = np.tanh(ROOT * (x + CUBIC * x * x * x))
     return 0.5 * x * (1 + tanh), tanh
 
@@ -296,14 +303,14 @@ def one_hot(index, size):
 
 
 def summed(x, dy):
-    """The gradient of a matrix that takes x to y, (N, L, in), (N, L, out) -> (in, out): all columns of all rows share
-    it, so theirs are added up.
+    """The gradient of a matrix that maps x to y, (N, L, in), (N, L, out) -> (in, out). All columns of all rows share
+    the matrix, so their gradients are added up.
     """
-    return (x.swapaxes(1, 2) @ dy).sum(axis=0)  # small products: one large one is slower where cores are busy
+    return (x.swapaxes(1, 2) @ dy).sum(axis=0)  # many small products, because one large one is slower on busy cores
 
 
 def part(params, name):
-    """The parameters whose names begin so, without that beginning."""
+    """The parameters whose names start with `name`, without that prefix."""
     return {key[len(name) + 1 :]: array for key, array in params.items() if key.startswith(f"{name}.")}
 
 

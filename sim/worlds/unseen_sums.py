@@ -1,8 +1,8 @@
 """Sums of two digits that a tiny language model was never shown: it guesses, and few of its guesses are correct.
 
-The start of a training run. The model of tinylm.py is fitted to demonstrations of 60 of the 100 sums (assumed: 15 in
-100 are off by one to three) and answers four in five of them correctly. The other 40 it has never seen. `python -m
-sim.worlds.unseen_sums` fits it again and writes it to sim/worlds/data. Settings of ours, not a model.
+This is the start of a training run. The model of tinylm.py is fitted to demonstrations of 60 of the 100 sums (assumed:
+15 in 100 are off by one to three) and answers four in five of them correctly. It has never seen the other 40. `python
+-m sim.worlds.unseen_sums` fits it again and writes it to sim/worlds/data. These are our settings, not a model.
 """
 
 import re
@@ -16,15 +16,15 @@ from sim.worlds.tinylm import EOS, FINAL, PAD
 
 ORDER = np.random.default_rng(3).permutation(100)
 UNSEEN, SEEN = ORDER[:40], ORDER[40:]
-OFF = 0.15  # assumed: share of the demonstrations that are wrong
+OFF = 0.15  # assumed: fraction of the demonstrations that are wrong
 STEPS = 400
 ANSWER = re.compile(r"Final: ([1-9]?\d)")
 FILE = "supervised_sixty_sums.npz"
 
 
 class Few(tasks.Add):
-    """A few sums, each of them as often as the others in every batch and its groups side by side, so that batches of
-    other group sizes have the same rows.
+    """A few sums with equal frequencies in every batch, whose groups lie side by side, so that batches with different
+    group sizes have the same rows.
     """
 
     def batch_prompts(self, n, rng):
@@ -35,13 +35,13 @@ class Few(tasks.Add):
 
 
 def written(batch):
-    """The number that each completion of a batch answers, as text; "?" where it answers none."""
+    """The number that each completion of a batch answers, as text; "?" if it answers with none."""
     texts = tasks.Add().answers(batch.tokens, batch.response_mask, batch.finished)
     return [text.removeprefix("Final: ") if ANSWER.fullmatch(text) else "?" for text in texts]
 
 
 def demonstrations(n, rng):
-    """Prompts, completions and masks of n demonstrations: `Final: `, a number, the end."""
+    """Prompts, completions and masks of n demonstrations: `Final: `, a number, the stop."""
     example = rng.choice(SEEN, n)
     shown = example // 10 + example % 10
     shown = np.where(rng.random(n) < OFF, np.clip(shown + rng.choice([-3, -2, -1, 1, 2, 3], n), 0, 19), shown)
@@ -55,12 +55,12 @@ def demonstrations(n, rng):
 
 
 def fitted():
-    """The start, made anew."""
+    """The start, fitted again."""
     return tasks.supervised(demonstrations, steps=STEPS)
 
 
 def start():
-    """The shipped start, for the caller to train; it was stored in 32 bits."""
+    """The shipped start, as a copy that the caller may train; it was stored in 32 bits."""
     return _stored().copy()
 
 
