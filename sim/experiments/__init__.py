@@ -1,1 +1,1 @@
-"""Trainings that one lesson needs, on the loop of sim/framework."""
+"""Training runs that a single lesson needs, built on the loop of sim/framework."""

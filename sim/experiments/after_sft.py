@@ -1,9 +1,9 @@
-"""A tiny language model that imitation has brought to a third of a hundred sums, and the two ways to go on: more of the
+"""A tiny language model that imitation has brought to a third of a hundred sums, and two ways to continue: more of the
 same demonstrations, or its own completions and a checker.
 
-Settings of ours, not a model. Imitation goes on as the start was made, AdamW at 0.005; REINFORCE of Williams
-(1992), doi:10.1007/BF00992696, has AdamW at 0.02; both 128 completions an update. `policy` is a name in
-sim/worlds/policies.py; the transformer has a tenth of both rates.
+These are our settings, not a model. Imitation continues as the start was made, with AdamW at 0.005; REINFORCE, Williams
+(1992), doi:10.1007/BF00992696, uses AdamW at 0.02; both use 128 completions per update. `policy` is a name in
+sim/worlds/policies.py; the transformer gets a tenth of both rates.
 """
 
 import numpy as np
@@ -18,12 +18,12 @@ GROUPS, K = 16, 8
 
 
 def start(policy="window"):
-    """Share of the hundred sums that the start gets right, exact."""
+    """Fraction of the hundred sums that the start answers correctly, exact."""
     return tasks.exact_pass(POLICIES[policy]()).mean()
 
 
 def imitated(updates, every, seed=0, policy="window"):
-    """(update, exact pass rate) each `every` updates of going on with demonstrations."""
+    """(update, exact pass rate) every `every` updates while training continues on demonstrations."""
     rng, optimizer = np.random.default_rng(seed), AdamW(shared_rate(policy, 0.005), clip=1.0)
     policy = POLICIES[policy]()
     for update in range(1, updates + 1):
@@ -35,8 +35,8 @@ def imitated(updates, every, seed=0, policy="window"):
 
 
 def rewarded(updates, every, baseline, offset=0.0, seed=0, policy="window"):
-    """(update, exact pass rate, share right in its batch) each `every` updates of REINFORCE. `baseline` maps the
-    rewards of a prompt's completions to what is taken from them, `offset` is added to every reward first.
+    """(update, exact pass rate, fraction correct in its batch) every `every` updates of REINFORCE. `baseline` maps the
+    rewards of a prompt's completions to what is subtracted from them; `offset` is added to every reward first.
     """
     hooks = dict(shape_reward=lambda reward, hp, batch: reward + offset, advantage=lambda R, hp, batch: R - baseline(R))
     settings = dict(policy=POLICIES[policy](), learning_rate=shared_rate(policy, 0.02), hooks=hooks)

@@ -1,7 +1,7 @@
-"""The stages that a pool of prompts goes through before it is trained on, and what each of them leaves.
+"""The stages that a pool of prompts passes through before training, and what each stage leaves.
 
-The order is that of published recipes; difficulty is told by tries of the present policy and kept between two bounds,
-as in He et al. (2025), arXiv:2505.22312. The pool is the assumed one of sim/worlds/prompt_pool.py.
+The order is that of published recipes; difficulty is measured by tries of the current policy and kept between two
+bounds, as in He et al. (2025), arXiv:2505.22312. The pool is the assumed one of sim/worlds/prompt_pool.py.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Stage:
 
     name: str
     n: int
-    live: float  # share of groups of K with both verdicts
+    live: float  # fraction of groups of K with both verdicts
     variance: float  # mean p (1 - p)
     wrong_key: float  # share
     contaminated: float
@@ -30,15 +30,15 @@ class Stage:
 @dataclass(frozen=True)
 class Curated:
     stages: list
-    asked: int  # completions drawn to stratify by difficulty
-    never: np.ndarray  # (n,) which of the prompts that could be asked were never solved
+    asked: int  # completions sampled to stratify by difficulty
+    never: np.ndarray  # (n,) which of the probed prompts were never solved
     pool: Pool
-    rate: np.ndarray  # (n,) pass rates, 0 where nothing checks
+    rate: np.ndarray  # (n,) pass rates, 0 if nothing can check the prompt
 
 
 def curated(pool, rng, ability=0.0, K=8, tries=8, low=0.0625, high=0.9375, cap=0.4):
-    """The pool through the six stages of STAGES; `low` to `high` are the shares of right tries that stay, `cap` is the
-    largest share of a source.
+    """The pool after each of the six stages of STAGES. Prompts are kept if their fraction of correct tries lies from
+    `low` to `high`; `cap` is a source's largest share.
     """
     rate = np.where(pool.wrong_key, ACCIDENT, pass_rate(ability, pool.difficulty))
     right = rng.binomial(tries, rate)
@@ -57,7 +57,9 @@ def curated(pool, rng, ability=0.0, K=8, tries=8, low=0.0625, high=0.9375, cap=0
 
 
 def capped(source, kept, cap, rng):
-    """Of a source with more than `cap` of what is kept, as many as that share of what was kept before, at random."""
+    """From a source with more than `cap` of the kept prompts, keeps as many as that share of all kept before, at
+    random.
+    """
     most, kept = int(cap * kept.sum()), kept.copy()
     for number in range(len(SOURCES)):
         of_source = np.flatnonzero(kept & (source == number))

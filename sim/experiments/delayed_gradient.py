@@ -1,8 +1,8 @@
-"""A policy gradient whose completions are Δ updates old, on the smallest policy there is: a softmax over A answers.
+"""A policy gradient from completions that are Δ updates old, on the smallest possible policy: a softmax over A answers.
 
 Rewards rise evenly from 0 to 1, the reference is uniform, and an update adds learning rate × gradient to the logits.
-Near the optimum the gradient with the KL in the reward is a linear system with a delay, x ← x − lr β F x(Δ updates
-ago), whose exact limit is that of Levin and May (1976). Deterministic, unless draws are asked for.
+Near the optimum, the gradient with the KL in the reward is a linear system with a delay, x ← x − lr β F x(Δ updates
+ago), whose exact limit is that of Levin and May (1976). It is deterministic unless `draws` are asked for.
 """
 
 from dataclasses import dataclass
@@ -18,29 +18,29 @@ UPDATES = 600
 
 @dataclass(frozen=True)
 class Course:
-    """One training run; an entry is the policy before an update, the last one that after all."""
+    """One training run; each entry is the policy before an update, and the last one the policy after all of them."""
 
     score: np.ndarray  # (updates + 1,) J = E[R] − β KL
-    kl: np.ndarray  # (updates + 1,) to the reference, nats
+    kl: np.ndarray  # (updates + 1,) KL to the reference in nats
     best: np.ndarray  # (updates + 1,) probability of the best answer
-    surest: np.ndarray  # (updates + 1,) probability of the likeliest answer
+    surest: np.ndarray  # (updates + 1,) probability of the most likely answer
     policies: np.ndarray  # (updates + 1, answers)
-    effective: np.ndarray  # (updates,) effective share of a batch from the old policy, weighted to the present one
+    effective: np.ndarray  # (updates,) effective share of a batch from the old policy, weighted toward the current one
 
 
 def reward_with_kl(pi, mu, drawn, reward, beta):
-    """Weight of each answer's log-prob when the KL is part of the reward, evaluated where the batch was sampled."""
+    """The weight of each answer's log-prob if the KL is part of the reward, evaluated where the batch was sampled."""
     value = reward + -beta * np.log(mu * len(mu))
     return drawn * (value - drawn @ value)
 
 
 def kl_as_loss(pi, mu, drawn, reward, beta):
-    """The same when the KL is a loss of its own, evaluated at the present policy."""
+    """The same if the KL is a separate loss, evaluated at the current policy."""
     return drawn * (reward - drawn @ reward) - kl_gradient(pi, beta)
 
 
 def weighted(pi, mu, drawn, reward, beta):
-    """The KL as a loss, and each reward weighted by the ratio of the present policy to the old one."""
+    """The KL as a loss, with each reward weighted by the current policy's ratio to the old one."""
     ratio = pi / mu
     return drawn * ratio * (reward - drawn @ (ratio * reward)) - kl_gradient(pi, beta)
 
@@ -54,7 +54,9 @@ CORRECTIONS = {"none": reward_with_kl, "KL as a loss": kl_as_loss, "KL as a loss
 
 
 def course(delay, learning_rate, beta=0.2, correction="none", draws=0, updates=UPDATES, answers=ANSWERS, seed=0):
-    """Train on what the policy of `delay` updates ago would write: all of it, or so many `draws` of it; -> Course."""
+    """A Course of training on what the policy of `delay` updates ago would write: the exact expectation, or `draws`
+    samples.
+    """
     reward, rng = np.linspace(0, 1, answers), np.random.default_rng(seed)
     logits, policies, effective = np.zeros(answers), [np.full(answers, 1 / answers)], []
     for t in range(updates):
@@ -84,14 +86,14 @@ def curvature(beta=0.2, answers=ANSWERS):
 
 
 def step_limit(delay):
-    """2 cos(Δπ / (2Δ + 1)): x ← x − a x(Δ updates ago) comes to rest if and only if a > 0 lies below. Levin and May
+    """2 cos(Δπ / (2Δ + 1)): x ← x − a x(Δ updates ago) converges if and only if a > 0 lies below it. Levin and May
     (1976).
     """
     return 2 * cos(delay * pi / (2 * delay + 1))
 
 
 def freshness_wall(learning_rate, beta, largest):
-    """The largest lag at which the delayed gradient comes to rest; −1 where it does at none."""
+    """The largest lag at which the delayed gradient converges; −1 if it converges at none."""
     if learning_rate * beta * largest <= 0:
         return inf
     delay = -1
@@ -101,7 +103,9 @@ def freshness_wall(learning_rate, beta, largest):
 
 
 def steering(delay, step, updates=60):
-    """Distance from the goal, corrected by `step` of what it was `delay` updates ago, from 1; (updates + 1,)."""
+    """The distance from the goal, starting at 1, if each update corrects it by `step` times the distance `delay`
+    updates ago; (updates + 1,).
+    """
     x = [1.0]
     for t in range(updates):
         x.append(x[t] - step * x[max(t - delay, 0)])

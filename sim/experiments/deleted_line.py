@@ -1,7 +1,7 @@
-"""A model that learns sums of two digits, and the same run with one line deleted from its loss: that of the clip.
+"""A model that learns sums of two digits, and the same run with one line deleted from its loss: the clip.
 
-PPO on the tiny language model, sixteen passes over each batch of 256 completions. The objective is that of Schulman et
-al. (2017), arXiv:1707.06347; without the clip it is the ratio times the advantage.
+PPO on the tiny language model, with sixteen passes over each batch of 256 completions. The objective is that of
+Schulman et al. (2017), arXiv:1707.06347; without the clip it is the ratio times the advantage.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ DRAWN = 172  # seeds the random numbers of what is looked at, so that as many ar
 class Answers:
     """What a policy writes for each of SUMS, always from the same random numbers."""
 
-    rows: tuple  # of tokens, with the stop if there is one
+    rows: tuple  # rows of tokens, including the stop if there is one
     right: tuple  # bool
-    pass_rate: float  # mean of all 100 sums, exact
+    pass_rate: float  # exact mean over all 100 sums
 
 
 def asked(policy):
@@ -39,7 +39,7 @@ def asked(policy):
 
 
 def controller(deleted, seed=SEED, passes=PASSES):
-    """The run before its first update, with the line or without."""
+    """The run before its first update, with the line or without it."""
     return add_run(
         ppo,
         seed=seed,

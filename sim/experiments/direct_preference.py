@@ -1,9 +1,9 @@
-"""A policy trained on pairs of completions that were collected before: nothing is sampled, no reward model is fitted.
+"""A policy trained on pairs of completions collected before: nothing is sampled, and no reward model is fitted.
 
 The policy is the reference tilted by two weights, log π(y) = log π_ref(y) + θ·φ(y) − log Z, on the map of
-`sim/worlds/preferences.py`, so that what the loss does to completions outside the pairs can be summed exactly. Full
+`sim/worlds/preferences.py`, so the loss's effect on completions outside the pairs can be summed exactly. It uses full
 batches and Adam; the losses are those of `sim/estimators/preference_losses.py`. Rafailov et al. (2023),
-arXiv:2305.18290; the rise and fall of what it is worth: Rafailov et al. (2024), arXiv:2406.02900.
+arXiv:2305.18290; the rise and fall of the gold reward: Rafailov et al. (2024), arXiv:2406.02900.
 """
 
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ LEARNING_RATE = 0.05
 
 @dataclass(frozen=True)
 class Course:
-    """What was to be seen on the way, (looks,) each."""
+    """What was measured on the way, (looks,) each."""
 
     step: np.ndarray
     loss: np.ndarray  # the mean over the pairs
-    kl: np.ndarray  # nats from the reference
-    gold: np.ndarray  # what people would pay, less what they pay the reference, nats
-    wins: np.ndarray  # against the reference
-    chosen: np.ndarray  # log-probability gained since the start, mean over the winners of the pairs, nats
-    rejected: np.ndarray  # the same of the losers
-    off: np.ndarray  # share of completions that the reference as good as never writes
+    kl: np.ndarray  # KL from the reference in nats
+    gold: np.ndarray  # gold reward minus the reference's gold reward, nats
+    wins: np.ndarray  # win rate against the reference
+    chosen: np.ndarray  # log-probability gained since the start, mean over the pairs' winners, nats
+    rejected: np.ndarray  # the same for the losers
+    off: np.ndarray  # fraction of completions that the reference almost never writes
     tokens: np.ndarray  # mean length
-    edge: np.ndarray  # share at the end of the map
+    edge: np.ndarray  # fraction at the edge of the map
     theta: np.ndarray  # (looks, 2)
 
 
@@ -47,7 +47,9 @@ def train(
     length_normalize=False,
     cpo_alpha=0.0,
 ):
-    """A Course of `steps` steps on all pairs at once, `name` a loss of TRL or "kto", looked at every few steps."""
+    """A Course of `steps` steps on all pairs at once, measured every few steps; `name` is one of TRL's losses
+    or "kto".
+    """
     batch = Batch(world, win, lose)
     options = dict(gamma=gamma, label_smoothing=label_smoothing, length_normalize=length_normalize)
     options["cpo_alpha"] = cpo_alpha
@@ -69,7 +71,7 @@ def train(
 
 
 def cancels(name, length_normalize):
-    """Whether log Z and the policy's mean drop out of the loss: both completions of a pair have them alike."""
+    """Whether log Z and the policy's mean drop out of the loss, because both completions of a pair share them."""
     return name in ("sigmoid", "hinge", "robust") or (name == "ipo" and not length_normalize)
 
 
@@ -84,7 +86,7 @@ class Batch:
     def policy(self, theta):
         """(probabilities of the whole map, log Z)."""
         tilted = self.world.logref + self.world.phi @ theta
-        highest = tilted.max()  # subtracted first: exp(800) is inf
+        highest = tilted.max()  # subtracted first, because exp(800) is inf
         weight = np.exp(tilted - highest)
         total = weight.sum()
         return weight / total, highest + np.log(total)
@@ -95,7 +97,7 @@ class Batch:
         return log_z, policy @ self.world.phi
 
     def pairs(self, name, theta, log_z, mean, beta, options):
-        """(mean loss, its gradient (2,)); the derivative of log π(y) is φ(y) less the policy's mean."""
+        """(mean loss, its gradient (2,)); the derivative of log π(y) is φ(y) minus the policy's mean."""
         ref_w, ref_l = self.world.logref[self.win], self.world.logref[self.lose]
         logp_w, logp_l = ref_w + self.phi_w @ theta - log_z, ref_l + self.phi_l @ theta - log_z
         loss, slope_w, slope_l = pref_loss(name, logp_w, logp_l, ref_w, ref_l, *self.lengths, beta, **options)
@@ -103,7 +105,7 @@ class Batch:
         return loss.mean(), push / len(loss)
 
     def kto(self, theta, beta):
-        """The same for the winners called good and the losers called bad, with the exact KL in the place of z0."""
+        """The same with winners labeled good and losers bad, and the exact KL in place of z0."""
         policy, log_z = self.policy(theta)
         mean = policy @ self.world.phi
         phi = np.concatenate([self.phi_w, self.phi_l])

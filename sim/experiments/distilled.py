@@ -1,10 +1,10 @@
-"""A student that learns on its own texts from what a teacher says of every token: sums of four digits, written with or
-without a thought.
+"""A student that learns, on its own texts, from a teacher's judgment of every token: sums of four digits, written with
+or without a thought.
 
-On-policy distillation: Agarwal et al. (2023), arXiv:2306.13649; as a stage of post-training Qwen3 (2025),
+On-policy distillation: Agarwal et al. (2023), arXiv:2306.13649; as a stage of post-training: Qwen3 (2025),
 arXiv:2505.09388; several specialists and one student: MOPD (2026), arXiv:2606.30406. Students and teachers are policies
-of `sim/pipeline`; rates were chosen by looking at held-out prompts. `python -m sim.experiments.distilled` makes the
-stored teachers again.
+of `sim/pipeline`; learning rates were chosen by looking at held-out prompts. `python -m sim.experiments.distilled`
+makes the stored teachers again.
 """
 
 from collections.abc import Iterator
@@ -26,59 +26,59 @@ from sim.worlds.optimizer import AdamW
 from sim.worlds.tasks import HELD, TRAIN, Add, Chain
 from sim.worlds.tinylm import PAD, V, log_softmax
 
-P = 32  # prompts an update
+P = 32  # prompts per update
 UPDATES = 100
-LOOK, COLD_LOOK = 10, 50  # updates between two looks, and of a cold start
-PROMPTS, TEXTS = HELD[:300], 4  # a look: texts to each of these prompts
-DEMONSTRATIONS, COLD_RATE, COLD_BATCH = 3_200, 0.02, 64  # texts of the teacher that a cold start imitates
+LOOK, COLD_LOOK = 10, 50  # updates between two measurements, and in a cold start
+PROMPTS, TEXTS = HELD[:300], 4  # a measurement uses this many texts for each of these prompts
+DEMONSTRATIONS, COLD_RATE, COLD_BATCH = 3_200, 0.02, 64  # texts of the teacher for a cold start to imitate
 STUDENTS = {"thinks a little": "cot", "answers at once": "sft", "overfitted": "overcooked"}  # names of shipped policies
 
 
-# What a teacher says, as the slope of the loss by the student's logits, (places, V): of the log-probs of both, and of
-# how often each token was drawn there
+# A teacher's signal as the slope of the loss in the student's logits, (positions, V), from both sets of log-probs and
+# from how often each token was sampled there
 def everywhere(divergence):
-    """All logits at each place that the student's texts have come through, as often as they have."""
+    """All logits at each position that the student's texts passed through, weighted by how often they did."""
     return lambda logp, teacher_logp, drawn: divergence(logp, teacher_logp)[1] * drawn.sum(axis=1, keepdims=True)
 
 
 def as_advantage(logp, teacher_logp, drawn):
-    """The drawn token alone, pushed by log τ − log π."""
+    """Only the sampled token, pushed by log τ − log π."""
     return by_logits(-distillation.drawn(logp, teacher_logp) * drawn, logp)
 
 
 def differentiated_k1(logp, teacher_logp, drawn):
-    """The drawn token alone, log π − log τ taken for a loss and differentiated: the teacher has dropped out."""
+    """Only the sampled token, with log π − log τ used as a loss and differentiated: the teacher drops out."""
     return by_logits(kl.k1_slope(logp, teacher_logp) * drawn, logp)
 
 
 def differentiated_k3(logp, teacher_logp, drawn):
-    """The same of k3, which in the mean over draws has the slope of forward KL; verl's clamp at 10, which is here too,
-    takes it from a token that the teacher wants some 14 times as much.
+    """The same with k3, whose mean over samples has the slope of forward KL. verl's clamp at 10, included here, removes
+    the slope of a token that the teacher wants about 14 times as much.
     """
     return by_logits(kl.clamped_k3(logp, teacher_logp)[1] * drawn, logp)
 
 
 def by_logits(push, logp):
-    """Slopes by log-probs of tokens as slopes by logits."""
+    """Slopes in the tokens' log-probs as slopes in the logits."""
     return push - np.exp(logp) * push.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A look at the student."""
+    """A measurement of the student."""
 
-    update: int  # of the distillation; below 0: before the end of the cold start
-    right: float  # share of its texts to held-out prompts
-    modes: np.ndarray  # (5,) shares of them, as report.MODES
-    kl: float  # KL(π‖τ) at the tokens of these texts, nats a token
-    own_texts: int  # drawn from the student and graded so far
-    teacher_texts: int  # drawn from the teacher
+    update: int  # of the distillation; negative before the end of the cold start
+    right: float  # fraction of its texts on held-out prompts
+    modes: np.ndarray  # (5,) shares of these texts, as in report.MODES
+    kl: float  # KL(π‖τ) at the tokens of these texts, nats per token
+    own_texts: int  # sampled from the student and graded so far
+    teacher_texts: int  # sampled from the teacher
     policy: tinylm.Policy
 
 
 def run(student, teacher, signal, optimizer, seed, updates=UPDATES, K=1, cold=0, every=LOOK) -> Iterator[Frame]:
-    """A Frame before all, and then one `every` so many updates: `cold` updates of imitation of the teacher's texts,
-    then the distillation of the student's own, K texts to each of P prompts an update.
+    """A Frame at the start and then one every `every` updates: first `cold` updates that imitate the teacher's texts,
+    then distillation on the student's own texts, K for each of P prompts per update.
     """
     policy, rng, given = student.copy(), np.random.default_rng([seed, 7]), DEMONSTRATIONS if cold else 0
     yield look(policy, teacher, seed, -cold, 0, given)
@@ -106,7 +106,7 @@ def cold_start(student, teacher, seed, updates):
 
 
 def gradient(student, teacher, signal, batch):
-    """Of the parameters of the student, the mean over the tokens of a batch."""
+    """The gradient of the student's parameters, averaged over the tokens of a batch."""
     context, where = tinylm.distinct(batch.prompt, batch.tokens, batch.response_mask)
     own = batch.tokens[batch.response_mask > 0]
     drawn = np.bincount(where * V + own, minlength=len(context) * V).reshape(-1, V)
@@ -117,7 +117,7 @@ def gradient(student, teacher, signal, batch):
 
 
 def look(policy, teacher, seed, update, own_texts, teacher_texts):
-    """Always by the same random numbers, so that a step between two looks is a step of the policy."""
+    """Always uses the same random numbers, so a difference between two measurements comes from the policy."""
     batch = stages.sampled(policy, PROMPTS, TEXTS, np.random.default_rng([seed, 9]))
     modes = np.bincount(report.modes(batch), minlength=len(report.MODES)) / len(batch.tokens)
     _, nats = report.entropy_and_kl(policy, teacher, batch)
@@ -126,7 +126,7 @@ def look(policy, teacher, seed, update, own_texts, teacher_texts):
 
 
 def texts(policy, task, prompts, K, rng):
-    """K texts to each of prompts (P,); nobody looks whether they are right."""
+    """K texts for each of prompts (P,), without checking whether they are correct."""
     return RolloutEngine(policy).generate(task, prompts, K, rng)[0]
 
 
@@ -134,14 +134,14 @@ def log_pi(policy, context):
     return log_softmax(tinylm.output(policy.params, tinylm.forward(policy.params, context)))
 
 
-# The same of drawn tokens with what the book has already: RL whose reference is the teacher, and no reward
+# The same for sampled tokens with existing parts: RL whose reference is the teacher, without a reward
 def graded(R, hp, batch):
-    """log τ − log π of each token, (P, K, T); R is read by nobody."""
+    """log τ − log π of each token, (P, K, T); R is not used."""
     return ((batch.ref_logp - batch.old_logp) * batch.response_mask).reshape(*R.shape, -1)
 
 
 def in_the_controller(student, teacher, optimizer, seed, K=1):
-    """A Controller of REINFORCE, the teacher in the place of its reference."""
+    """A Controller of REINFORCE with the teacher in place of its reference."""
     algorithm = Algorithm(reinforce, dict(beta=1.0), dict(advantage=graded, weights=dapo.weights))
     run = Controller(algorithm, Chain(), student.copy(), optimizer, groups=P, K=K, seed=seed)
     run.reference = Reference(teacher)
@@ -149,14 +149,14 @@ def in_the_controller(student, teacher, optimizer, seed, K=1):
 
 
 def after_totals(prompts):
-    """(P, 8): what stands before the fourth token of a text of three right totals, to each of prompts (P,)."""
+    """(P, 8): the context of the fourth token in a text of three correct totals, for each of prompts (P,)."""
     total = tasks.running_totals(prompts)
     tokens = corpus.rows(len(prompts), total[:, 1], total[:, 2], total[:, 3])
     return tinylm.contexts(Chain().prompt_ids(prompts), tokens)[:, 3]
 
 
 def three_totals(policy, seed):
-    """Share of texts to held-out prompts that begin with three right running totals."""
+    """Fraction of texts on held-out prompts that begin with three correct running totals."""
     batch = stages.sampled(policy, PROMPTS, TEXTS, np.random.default_rng([seed, 9]))
     return float((batch.tokens[:, :3] == tasks.running_totals(batch.example)[:, 1:]).all(axis=1).mean())
 
@@ -164,17 +164,17 @@ def three_totals(policy, seed):
 # What is written, token by token
 @dataclass(frozen=True)
 class Written:
-    """A text, a number a token: what was drawn, what the teacher would write there, how it grades what was drawn."""
+    """A text with one number per token: what was sampled, what the teacher would write there, and its grade."""
 
     tokens: tuple
-    wanted: tuple  # the teacher's likeliest token
-    grade: tuple  # log τ − log π of the drawn token
-    chance: tuple  # the student's own probability of what the teacher wants
+    wanted: tuple  # the teacher's most likely token
+    grade: tuple  # log τ − log π of the sampled token
+    chance: tuple  # the student's probability of the teacher's most likely token
     right: bool
 
 
 def written(policy, teacher, prompts, rng):
-    """One text to each of prompts (P,)."""
+    """One text for each of prompts (P,)."""
     batch = stages.sampled(policy, prompts, 1, rng)
     completions = []
     for i in range(len(prompts)):
@@ -190,7 +190,9 @@ def written(policy, teacher, prompts, rng):
 
 # One student and two specialists: sums of two digits and of four
 def merged(student, teachers, signal, optimizer, seed, updates=UPDATES):
-    """The student after distillation on prompts of both tasks, half a batch each; `teachers` are of Add and Chain."""
+    """The student after distillation on prompts of both tasks, half a batch each; `teachers` are those of Add and
+    Chain.
+    """
     policy, rng = student.copy(), np.random.default_rng([seed, 10])
     for _ in range(updates):
         parts = []
@@ -202,18 +204,18 @@ def merged(student, teachers, signal, optimizer, seed, updates=UPDATES):
 
 
 def mean_of_weights(one, other):
-    """The policy between two."""
+    """The policy halfway between two policies."""
     return path.with_params({name: (one.params[name] + other.params[name]) / 2 for name in one.params})
 
 
 def both_right(policy, seed=1):
-    """(right sums of two digits, exact; right sums of four digits, of TEXTS texts to held-out prompts)."""
+    """(correct sums of two digits, exact; correct sums of four digits, among TEXTS texts on held-out prompts)."""
     drawn = stages.sampled(policy, PROMPTS, TEXTS, np.random.default_rng([seed, 9]))
     return float(tasks.exact_pass(policy).mean()), float(drawn.accuracy.mean())
 
 
 def specialized(policy, task, seed, updates=UPDATES):
-    """RL on one task, GRPO as the pipeline has it."""
+    """RL on one task, with GRPO as in the pipeline."""
     run = Controller(
         Algorithm(grpo), task, policy.copy(), AdamW(0.005, clip=1.0), groups=32, K=8, seed=seed, exact_every=updates
     )
@@ -223,7 +225,7 @@ def specialized(policy, task, seed, updates=UPDATES):
 
 
 def generalist(seed=0, updates=400):
-    """A little of both tasks: the shipped policy that was shown thoughts, fitted to demonstrations of the two."""
+    """A little of both tasks: the shipped policy that has seen thoughts, fitted to demonstrations of both."""
     policy, rng, optimizer = path.checkpoint("cot"), np.random.default_rng([seed, 11]), AdamW(0.005, clip=1.0)
     for _ in range(updates):
         prompt, tokens, mask = tasks.add_demonstrations(COLD_BATCH // 2, rng)
@@ -241,19 +243,21 @@ STORED = ("teacher", "generalist", "adds", "chains")
 
 
 def teacher():
-    """The policy that thinks a little after a hundred updates of RL, stored."""
+    """The stored policy that thinks a little after a hundred updates of RL."""
     return stored("teacher").copy()
 
 
 def two_teachers():
-    """(a policy that knows a little of both tasks, one made of it by RL on sums of two digits, one by RL on sums of
-    four), stored.
+    """(a stored policy that knows a little of both tasks, one made from it by RL on sums of two digits, and one by RL
+    on sums of four).
     """
     return tuple(stored(name).copy() for name in STORED[1:])
 
 
 def made(name):
-    """A stored policy, made again; four passes over a batch amplify the last bit, so it ends near it and not on it."""
+    """A stored policy made again; four passes over a batch amplify the last bit, so it ends near the stored one but not
+    on it.
+    """
     if name == "teacher":
         return stages.last(stages.rl(path.checkpoint("cot"), 0)).policy
     if name == "generalist":

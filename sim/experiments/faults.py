@@ -1,8 +1,8 @@
-"""Eight wiring faults of the loop, each a line or two: what a controller can get wrong while every role in it is right.
+"""Eight wiring faults of the loop, one or two lines each: what a controller can get wrong while every role is correct.
 
-None of them raises an error. A fault is a function (controller, batch, stage), called whenever the generator of stages
-rests after `stage`: one process sees the whole dataflow, as in the single controller of verl, Sheng et al. (2024),
-arXiv:2409.19256, and so can spoil all of it.
+None of them raises an error. A fault is a function (controller, batch, stage) that is called whenever the generator of
+stages pauses after `stage`. One process sees the whole dataflow, as in the single controller of verl, Sheng et al.
+(2024), arXiv:2409.19256, so it can also corrupt all of it.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ def no_sync(controller, batch, stage):
 
 
 def reward_shift(controller, batch, stage):
-    """Every row is paid for the row before it."""
+    """Every row gets the reward of the row before it."""
     if stage == 3:
         batch.reward = np.roll(batch.reward, 1)
 
@@ -34,13 +34,13 @@ def reward_shuffle(controller, batch, stage):
 
 
 def sign_flip(controller, batch, stage):
-    """The objective is minimized."""
+    """The objective is minimized instead of maximized."""
     if stage == 5:
         batch.advantage = -batch.advantage
 
 
 def wrong_groups(controller, batch, stage):
-    """Rows are grouped by stride: each is compared with completions of other prompts."""
+    """Rows are grouped by stride, so each is compared with completions of other prompts."""
     if stage == 5:
         strangers = np.arange(len(batch.reward)).reshape(-1, batch.K).T.ravel()
         regrouped, _ = controller.algorithm.compute_advantages(batch.rows(strangers))
@@ -54,7 +54,7 @@ def ref_alias(controller, batch, stage):
 
 
 def old_recomputed(controller, batch, stage):
-    """old_logp is what the weights say now, in every pass anew, not what was recorded."""
+    """old_logp is recomputed from the current weights in every pass instead of being recorded."""
 
     def compute_loss(logp, mini):
         mini.old_logp = logp
@@ -64,13 +64,13 @@ def old_recomputed(controller, batch, stage):
 
 
 def mask_off(controller, batch, stage):
-    """The padding behind the end counts as sampled text."""
+    """The padding after the stop counts as sampled text."""
     if stage == 2:
         batch.response_mask = batch.valid_mask = np.ones(batch.tokens.shape)
 
 
 def stages(controller, n, fault=None):
-    """(event, batch) of n iterations, `fault` applied at every rest; None leaves the loop as it is."""
+    """(event, batch) of n iterations, with `fault` applied at every pause; None leaves the loop unchanged."""
     batch = None
     for event in controller.iterate(n):
         batch = event.summary.get("batch", batch)
@@ -81,16 +81,16 @@ def stages(controller, n, fault=None):
 
 @dataclass(frozen=True)
 class Followed:
-    """A run with a fault: what a curve shows of it, and which invariants tell."""
+    """A run with a fault: what a curve shows of it, and which invariants reveal it."""
 
-    at: tuple  # iterations, 0 is the start
-    trainer: tuple  # right, exact, by the trainer's weights
-    rollout: tuple  # by the rollout's
+    at: tuple  # iterations; 0 is the start
+    trainer: tuple  # exact pass rate under the trainer's weights
+    rollout: tuple  # under the rollout's weights
     violated: frozenset  # names of sim/framework/invariants.py, in the first iterations
 
 
 def followed(fault, iterations=100, *, every=10, checked=3, passes=1, beta=0.0, seed=0):
-    """A Followed of GRPO on sums of two digits, from the supervised policy."""
+    """A Followed of GRPO on sums of two digits, starting from the supervised policy."""
     run = add_run(grpo, seed=seed, hyper=dict(inner_epochs=passes, beta=beta), exact_every=iterations + 1)
     at, violated = [0], set()
     trainer = [tasks.exact_pass(run.start).mean()]

@@ -1,8 +1,9 @@
-"""Labels of people and of a judge on the same pairs, a policy trained on each, and how often it beats its start.
+"""Labels from people and from a judge on the same pairs, a policy trained on each, and how often it beats its start.
 
-The policy is the start moved by μ, so its KL from the start is |μ|²/2, and it goes where the reward of a Bradley-Terry
-fit rises: the optimum at a price of KL for a linear reward and a Gaussian start, as in Gao et al. (2022),
-arXiv:2210.10760, and lesson 15. Feedback of a model in the place of people's: Lee et al. (2023), arXiv:2309.00267.
+The policy is the start moved by μ, so its KL from the start is |μ|²/2. It moves in the direction in which the reward of
+a Bradley-Terry fit rises, which is the optimum under a KL penalty for a linear reward and a Gaussian start, as in Gao
+et al. (2022), arXiv:2210.10760, and lesson 15. A model's feedback in place of people's: Lee et al. (2023),
+arXiv:2309.00267.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from sim.worlds import judged_pairs
 from sim.worlds.judged_pairs import PRICE, STYLE, SURE, W
 from sim.worlds.preferences import sigmoid
 
-SIZES = (30, 100, 300, 1000, 3000)  # labels of each
+SIZES = (30, 100, 300, 1000, 3000)  # labels from each labeler
 SEEDS = 6  # of a run
 RIDGE, NODES = 1.0, 21
 ASKED = 30_000  # fresh pairs on which labelers are compared with the truth
@@ -26,13 +27,13 @@ ASKED = 30_000  # fresh pairs on which labelers are compared with the truth
 class Taught:
     """What labels on pairs have led to."""
 
-    wins: float  # against the start
+    wins: float  # win rate against the start
     style: float  # share of style in the squared direction
-    writes: tuple[float, float]  # how far its answers moved, in gold's linear part and in style
+    writes: tuple[float, float]  # how far the answers moved in gold's linear part and in style
 
 
 def trained(first, second, label, kl):
-    """(17,) the mean of the policy that is kl nats from the start, in the direction of a reward fitted to labels."""
+    """(17,) the mean of the policy that lies kl nats from the start in the direction of a reward fitted to labels."""
     n = len(label)
     rows = np.arange(n)
     win, lose = np.where(label, rows, rows + n), np.where(label, rows + n, rows)
@@ -41,9 +42,9 @@ def trained(first, second, label, kl):
 
 
 def wins(mu):
-    """How often people, asked often enough, prefer the policy of mean mu to the start: the mean of σ(2 Δgold).
+    """How often people, asked often enough, prefer the policy with mean mu to the start: the mean of σ(2 Δgold).
 
-    Gold depends on w·x and on style, so the mean is over three normal variables: Δw·x, and both styles.
+    Gold depends on w·x and on style, so the mean is taken over three normal variables: Δw·x and both styles.
     """
     at, weight = nodes()
     linear = W @ mu + np.sqrt(2) * at[:, 0]
@@ -53,7 +54,7 @@ def wins(mu):
 
 @cache
 def nodes():
-    """Places (21³, 3) and weights (21³,) of Gauss and Hermite for three standard normal variables."""
+    """Gauss-Hermite points (21³, 3) and weights (21³,) for three standard normal variables."""
     x, w = np.polynomial.hermite_e.hermegauss(NODES)
     w = w / w.sum()
     places = np.stack([axis.ravel() for axis in np.meshgrid(x, x, x, indexing="ij")], axis=1)
@@ -61,7 +62,7 @@ def nodes():
 
 
 def toward(b, m, kl):
-    """(17,) the mean that any number of labels of a judge without noise leads to."""
+    """(17,) the mean that any number of labels from a noiseless judge leads to."""
     theta = judged_pairs.principles(m)
     theta[STYLE] += b
     return np.sqrt(2 * kl) * theta / np.linalg.norm(theta)
@@ -73,14 +74,14 @@ def taught(first, second, label, kl):
 
 
 def of_people(n, seed, kl, alike=False, flip=judged_pairs.FLIP):
-    """What n labels of people have led to."""
+    """What n labels from people lead to."""
     rng = np.random.default_rng([seed, n])
     first, second = judged_pairs.pairs(n, rng, alike)
     return taught(first, second, judged_pairs.people(first, second, rng, flip), kl)
 
 
 def of_judge(n, seed, kl, alike, judge):
-    """The same of a judge, on the same pairs."""
+    """The same for a judge, on the same pairs."""
     first, second = judged_pairs.pairs(n, np.random.default_rng([seed, n]), alike)
     votes = judged_pairs.votes(judge, first, second, np.random.default_rng([seed, n, 1]))
     return taught(first, second, judged_pairs.verdict(votes), kl)
@@ -90,40 +91,40 @@ def of_judge(n, seed, kl, alike, judge):
 class Errors:
     """Of a labeler, on fresh pairs as they come."""
 
-    agreement: float  # share of the pairs of which it puts the better one first
-    wrong: np.ndarray  # (4,) share of wrong labels by judged_pairs.quarter
+    agreement: float  # fraction of pairs in which it prefers the better one
+    wrong: np.ndarray  # (4,) fraction of wrong labels by judged_pairs.quarter
 
 
 def errors_of_people(flip=judged_pairs.FLIP):
-    """The mean over fresh pairs of the chance of an error, as judged_pairs.people draws it."""
+    """The mean probability of an error over fresh pairs, as judged_pairs.people samples it."""
     return errors(people_choose(*asked(), flip))
 
 
 def errors_of_judge(judge):
-    """The same of a judge, as judged_pairs.votes and verdict draw it."""
+    """The same for a judge, as judged_pairs.votes and verdict sample it."""
     return errors(judge_chooses(judge, *asked()))
 
 
 def people_choose(first, second, flip=judged_pairs.FLIP):
-    """(n,) the chance that a person calls the first better."""
+    """(n,) the probability that a person prefers the first."""
     chosen = sigmoid(SURE * (judged_pairs.gold(first) - judged_pairs.gold(second)))
     return flip + (1 - 2 * flip) * chosen
 
 
 def judge_chooses(judge, first, second):
-    """(n,) the chance that a judge, with all its votes, does."""
+    """(n,) the probability that a judge, with all its votes, prefers the first."""
     logit = judged_pairs.logits(judge, first, second)
     paid = [0.0] if judge.both_orders else [judge.position, -judge.position]
     return np.mean([judging.majority(chance(logit + one, judge.noise), judge.K) for one in paid], axis=0)
 
 
 def chance(logit, noise):
-    """(n,) that a vote is for the first."""
+    """(n,) the probability that a vote prefers the first."""
     return sigmoid(logit / noise) if noise else (logit > 0).astype(float)
 
 
 def errors(first):
-    """Of a labeler who calls the first better with (ASKED,) such chances."""
+    """For a labeler who prefers the first with these probabilities, (ASKED,)."""
     wrong = np.where(judged_pairs.truth(*asked()), 1 - first, first)
     return Errors(float(1 - wrong.mean()), np.array([wrong[part].mean() for part in by_quarter()]))
 
@@ -135,7 +136,7 @@ def asked():
 
 @cache
 def by_quarter():
-    """Four of (ASKED,): which pairs lie in each quarter."""
+    """Four arrays of (ASKED,): which pairs lie in each quarter."""
     quarter = judged_pairs.quarter(*asked())
     return [quarter == i for i in range(4)]
 
@@ -144,9 +145,9 @@ def by_quarter():
 class Look:
     """Seeds so far, (seeds, sizes) each."""
 
-    people: np.ndarray  # wins of the policy that people's labels lead to
-    judge: np.ndarray  # and of the judge's
-    style: np.ndarray  # share of style in the judge's
+    people: np.ndarray  # win rate of the policy trained on people's labels
+    judge: np.ndarray  # and on the judge's
+    style: np.ndarray  # share of style in the policy trained on the judge's labels
     people_writes: np.ndarray  # (seeds, sizes, 2) how far the answers of people's policy moved, in quality and style
     judge_writes: np.ndarray  # and those of the judge's
 

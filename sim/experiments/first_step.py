@@ -1,8 +1,8 @@
-"""The first batch of GRPO on sums of two digits, and one optimizer step on it: what it does to single weights, how far
-it goes at each learning rate, what slices of the batch make of its gradient.
+"""The first batch of GRPO on sums of two digits, and one optimizer step on it: its effect on single weights, how far it
+goes at each learning rate, and what slices of the batch do to its gradient.
 
-The batch is that of the lesson on the trainer: sixteen prompts of eight, from the supervised policy. AdamW: Loshchilov
-and Hutter (2017), arXiv:1711.05101.
+The batch is that of the lesson on the trainer: sixteen prompts with eight completions each, from the supervised policy.
+AdamW: Loshchilov and Hutter (2017), arXiv:1711.05101.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ HYPER = dict(inner_epochs=1, beta=0.0)
 
 @cache
 def batch(seed=0):
-    """The policy before training, and the first batch it writes, with advantages."""
+    """The policy before training, and the first batch that it writes, with advantages."""
     controller = add_run(grpo, seed=seed, hyper=HYPER)
     for event in controller.iterate(1):
         if event.stage == 2:
@@ -32,7 +32,7 @@ def batch(seed=0):
 
 
 def gradient(seed=0, weights=aggregation.seq_mean_token_mean):
-    """{name: array} of the loss over the whole batch, with token weights of this average."""
+    """{name: array} for the loss over the whole batch, with this averaging of tokens."""
     policy, drawn = batch(seed)
     hooks = dict(weights=lambda mask, hp, batch: weights(mask))
     logp, _, kept = policy.token_logp(drawn.prompt, drawn.tokens, drawn.response_mask)
@@ -40,7 +40,7 @@ def gradient(seed=0, weights=aggregation.seq_mean_token_mean):
 
 
 def at_quantiles(grads, shares):
-    """Of the gradients that are not zero those at these places in the order of size, 0 the smallest, 1 the largest."""
+    """The nonzero gradients at these quantiles by size, where 0 is the smallest and 1 the largest."""
     flat = np.concatenate([array.ravel() for array in grads.values()])
     flat = flat[flat != 0]
     order = np.argsort(np.abs(flat))
@@ -55,7 +55,9 @@ def change(optimizer, grads):
 
 
 def stepped(learning_rate, seed=0):
-    """Exact pass rate after one step of AdamW on the first batch, and the mean |log ratio| of its tokens then, nats."""
+    """The exact pass rate after one AdamW step on the first batch, and the mean |log ratio| of its tokens then, in
+    nats.
+    """
     policy, drawn = batch(seed)
     moved = policy.copy()
     AdamW(learning_rate, clip=1.0).step(moved.params, gradient(seed))
@@ -65,8 +67,8 @@ def stepped(learning_rate, seed=0):
 
 
 def sliced(count, by_length, seed=0):
-    """A slice's share of the completions over its share of the tokens, (count,): how many times too much its tokens
-    weigh where each slice makes a token mean of its own; and the relative error of the gradient.
+    """Each slice's share of the completions divided by its share of the tokens, (count,), which is the factor by which
+    its tokens are overweighted if each slice makes its own token mean; and the relative error of the gradient.
     """
     _, drawn = batch(seed)
     mask, rows = drawn.response_mask, microbatch.slices(drawn.response_mask, count, by_length)

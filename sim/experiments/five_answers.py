@@ -1,5 +1,5 @@
-"""One update of a policy over five completions of `7 + 5 =`, draw by draw: what each draw adds to the logits, and where
-the probabilities stand after it.
+"""One update of a policy over five completions of `7 + 5 =`, sample by sample: what each sample adds to the logits, and
+the probabilities after it.
 
 REINFORCE of Williams (1992), doi:10.1007/BF00992696, on the bandit of sim/worlds/bandit.py.
 """
@@ -11,12 +11,12 @@ from sim.worlds import bandit
 ANSWERS = ("Final: 12", "Final: 13", "Final: 11", "12", "hmm …")
 SHOWN = np.array([0.30, 0.15, 0.15, 0.25, 0.15])  # assumed: their shares among the demonstrations
 REWARD = np.array([1.0, 0.0, 0.0, 0.0, 0.0])  # the checker wants the number, and the form
-FOUR = np.array([0, 3, 3, 1])  # draws that can be followed by hand
+FOUR = np.array([0, 3, 3, 1])  # samples that can be followed by hand
 
 
 def by_draw(pi, arms, advantage):
-    """(pushes, policies), both (N + 1, arms): what the first n of N draws add to the logits at a learning rate of 1,
-    and the policy that this leaves. Every draw is weighed at `pi`, as in one update.
+    """(pushes, policies), both (N + 1, arms): what the first n of N samples add to the logits at a learning rate of 1,
+    and the resulting policy. Every sample is weighted at `pi`, as in one update.
     """
     each = advantage[:, None] * (np.eye(len(pi))[arms] - pi) / len(arms)
     pushes = np.vstack([np.zeros(len(pi)), each.cumsum(axis=0)])
@@ -24,12 +24,14 @@ def by_draw(pi, arms, advantage):
 
 
 def first_batch(seed=0, runs=20, N=8):
-    """What the first of `runs` runs draws in its first update, (N,); the runs share a generator."""
+    """The samples in the first update of the first of `runs` runs, (N,); the runs share a generator."""
     return bandit.draw(np.tile(SHOWN, (runs, 1)), N, np.random.default_rng(seed))[0]
 
 
 def uncompared(offset, seed=0, runs=20, N=8, learning_rate=1.0, steps=200):
-    """Policies of runs that learn from rewards with a constant added, and no baseline, (steps + 1, runs, arms)."""
+    """Policies of runs that learn from rewards with a constant added and without a baseline, (steps + 1,
+    runs, arms).
+    """
     rng = np.random.default_rng(seed)
 
     def step(pi):
@@ -39,10 +41,10 @@ def uncompared(offset, seed=0, runs=20, N=8, learning_rate=1.0, steps=200):
 
 
 def imitated(steps=200, learning_rate=1.0):
-    """Imitation of the demonstrations, from equal shares, (steps + 1, arms)."""
+    """Imitation of the demonstrations, starting from equal probabilities, (steps + 1, arms)."""
     return bandit.path(np.zeros(5), lambda pi: bandit.imitation_gradient(pi, SHOWN), learning_rate, steps)
 
 
 def rewarded(steps=200, learning_rate=1.0):
-    """The exact policy gradient, from where imitation ends, (steps + 1, arms)."""
+    """The exact policy gradient, starting where imitation ends, (steps + 1, arms)."""
     return bandit.path(np.log(SHOWN), lambda pi: bandit.policy_gradient(pi, REWARD), learning_rate, steps)

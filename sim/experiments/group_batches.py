@@ -1,7 +1,8 @@
-"""Batches of GRPO as they come: what a model answers to four sums, which answers are correct, and what each is pushed
-by, update by update.
+"""Batches of GRPO as they come: what a model answers to four sums, which answers are correct, and how hard each is
+pushed, update by update.
 
-GRPO: Shao et al. (2024), arXiv:2402.03300. The four sums are chosen, the rate is a toy's; no model of any size.
+GRPO: Shao et al. (2024), arXiv:2402.03300. The four sums are chosen by hand, and the learning rate is that of a toy; it
+is no model of a particular size.
 """
 
 from collections.abc import Iterator
@@ -19,29 +20,29 @@ RARE = "almost never correct"
 SUMS = {"mixed": np.array([31, 44, 87, 95]), RARE: np.array([78, 75, 98, 67])}  # 31 is 3 + 1
 BATCH = 64  # completions
 RATE = 0.04
-ADAMW_RATE = 1 / 100  # assumed: an AdamW rate beside one of SGD, where one knob serves both
+ADAMW_RATE = 1 / 100  # assumed: AdamW's rate relative to SGD's when one knob serves both
 
 
 @dataclass(frozen=True)
 class Update:
-    answers: np.ndarray  # (4, completions of a sum) what each says, the groups of a sum side by side
-    right: np.ndarray  # of the same shape: whether it is correct
+    answers: np.ndarray  # (4, completions of a sum) the answers; the groups of a sum lie side by side
+    right: np.ndarray  # the same shape: whether each is correct
     advantage: np.ndarray  # of the same shape
-    pass_rate: float  # after the update, exact, mean of the four sums
+    pass_rate: float  # exact mean over the four sums, after the update
 
 
 def rate(optimizer: str, learning_rate: float) -> float:
-    """The rate that an optimizer gets: SGD the number itself, AdamW a hundredth of it."""
+    """The learning rate of an optimizer: SGD gets the number itself, AdamW a hundredth of it."""
     return learning_rate if optimizer == "SGD" else ADAMW_RATE * learning_rate
 
 
 def optimizer(name: str, learning_rate: float) -> SGD | AdamW:
-    """Plain SGD or AdamW by name, at `rate`; the gradient's norm is not cut in either."""
+    """Plain SGD or AdamW by name, at `rate`; neither clips the gradient's norm."""
     return SGD(rate(name, learning_rate)) if name == "SGD" else AdamW(rate(name, learning_rate), clip=None)
 
 
 def trained(K: int, sums: str, *, groups: int, seed: int = 0, learner: SGD | AdamW | None = None, **settings: Any):
-    """GRPO in groups of K on four sums, from a model that has never seen the hard ones."""
+    """GRPO in groups of K on four sums, starting from a model that has never seen the hard ones."""
     return add_run(
         grpo,
         seed=seed,
@@ -62,7 +63,7 @@ def start(sums: str) -> np.ndarray:
 
 
 def followed(run: Any, updates: int) -> Iterator[tuple[Any, Any]]:
-    """(Frame, Batch) of each update of a run."""
+    """(Frame, Batch) for each update of a run."""
     for event in run.iterate(updates):
         if event.stage == 3:
             drawn = event.summary["batch"]
@@ -71,14 +72,14 @@ def followed(run: Any, updates: int) -> Iterator[tuple[Any, Any]]:
 
 
 def by_prompt(batch: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is answered, what is correct, and the advantages, (4, completions of a sum) each."""
+    """Answers, whether they are correct, and advantages, (4, completions of a sum) each."""
     texts = np.array(unseen_sums.written(batch))
     rows = len(np.unique(batch.example)), -1
     return texts.reshape(rows), (batch.accuracy > 0).reshape(rows), batch.advantage[:, 0].reshape(rows)
 
 
 def run(K: int, updates: int = 60, seed: int = 0, sums: str = RARE, learning_rate: float = RATE) -> list[Update]:
-    """GRPO in groups of K, 64 completions an update, by SGD."""
+    """GRPO in groups of K with 64 completions per update, using SGD."""
     made = trained(K, sums, groups=BATCH // K, seed=seed, learner=SGD(learning_rate))
     return [
         Update(*by_prompt(batch), float(frame.exact["pass_rate"].mean())) for frame, batch in followed(made, updates)

@@ -1,9 +1,9 @@
 """The tiny language model trained on a reward that can be gamed, with a KL penalty in the reward and a reference that
-is a copy, or is not.
+is a copy of the start, or is not.
 
-The penalty is subtracted from each completion's reward, as in Ziegler et al. (2019), arXiv:1909.08593; the advantage is
-the reward less the group's mean, without a division by the standard deviation (Liu et al. (2025), arXiv:2503.20783), so
-that beta keeps its unit: reward per nat.
+The penalty is subtracted from each completion's reward, as in Ziegler et al. (2019), arXiv:1909.08593. The advantage is
+the reward minus the group's mean, without division by the standard deviation (Liu et al. (2025), arXiv:2503.20783), so
+beta keeps its unit: reward per nat.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ class Point:
     update: int
     proxy: float  # what is paid
     gold: float  # exact pass rate over the 100 prompts
-    kl: float  # from the start, nats a completion
-    kl_logged: float  # from whatever the loop holds as its reference; nan without one
+    kl: float  # KL from the start, nats per completion
+    kl_logged: float  # KL from whatever the loop uses as its reference; nan without one
 
 
 def train(hack_reward, beta, alias, seed, updates):
-    """Points of one run. Each `hmm ` is paid hack_reward / 8, so a completion of nothing else earns hack_reward.
+    """The Points of one run. Each `hmm ` earns hack_reward / 8, so a completion of nothing else earns hack_reward.
 
-    alias: the reference is the policy itself, not a copy.
+    With `alias`, the reference is the policy itself instead of a copy.
     """
     controller = add_run(
         dr_grpo,
@@ -63,5 +63,5 @@ def measured(update, batch, controller):
 
 
 def nats(logp, ref_logp):
-    """The mean of k1 over completions: the log-ratios of their tokens, summed; (N, T) twice -> nats."""
+    """The mean of k1 over completions: the sum of their tokens' log-ratios; (N, T) twice -> nats."""
     return (logp - ref_logp).sum(axis=1).mean()

@@ -1,7 +1,7 @@
-"""Short texts that are some updates old, and what each correction of their ratio makes of them.
+"""Short texts that are some updates old, and what each correction of their ratio achieves.
 
-A policy of independent softmaxes, one a position, is rewarded with (matches / positions)² against one target. The
-corrections are those of sim/estimators/importance.py, and the ratio of the whole text, truncated, as in Huang et al.
+A policy of independent softmaxes, one per position, is rewarded with (matches / positions)² against one target. The
+corrections are those of sim/estimators/importance.py, and the truncated ratio of the whole text, as in Huang et al.
 (2026), arXiv:2602.17616.
 """
 
@@ -14,7 +14,7 @@ LEARNING_RATE, UPDATES = 20.0, 200
 
 
 def truncated_product(logp, old_logp, advantage):
-    """The ratio of the whole text, at most C, as a constant weight of each of its tokens, (texts, positions)."""
+    """The ratio of the whole text, capped at C, as a constant weight for each of its tokens, (texts, positions)."""
     weight = np.minimum(np.exp((logp - old_logp).sum(axis=1, keepdims=True)), C)
     return weight * advantage * logp, weight * advantage
 
@@ -23,7 +23,7 @@ WAYS = CORRECTIONS | {"truncated ratio of the text": truncated_product}
 
 
 def rewards(way, delay, seed, updates=UPDATES):
-    """Exact mean reward after each update, (updates,), of training on the texts of `delay` updates ago."""
+    """Exact mean reward after each update, (updates,), when training on texts from `delay` updates ago."""
     rng, at = np.random.default_rng(seed), np.arange(POSITIONS)
     logits, policies, earned = np.zeros((POSITIONS, TOKENS)), [np.full((POSITIONS, TOKENS), 1 / TOKENS)], []
     for t in range(updates):
@@ -52,5 +52,5 @@ def gradient(text, push, pi):
 
 
 def mean_reward(right):
-    """E[(matches / positions)²] from the chance that each position is right: (variance + mean²) / positions²."""
+    """E[(matches / positions)²] from the probability that each position is correct: (variance + mean²) / positions²."""
     return ((right * (1 - right)).sum() + right.sum() ** 2) / POSITIONS**2

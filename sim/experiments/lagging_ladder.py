@@ -1,9 +1,9 @@
-"""Three answers on a ladder, worth 0, 0.5 and 1, of which the best is rare: training on draws of an older policy, and
-on draws that are used more than once.
+"""Three answers on a ladder with rewards 0, 0.5 and 1, of which the best is rare: training on samples from an older
+policy, and on samples that are used more than once.
 
-The policy is a softmax that begins at 90, 9 and 1 of 100 draws. An update moves its logits along the mean of
-w (R − b)(e_a − π) over 64 draws, with b the weighted mean reward: a policy gradient with a baseline, Williams (1992),
-and importance sampling as in Precup, Sutton and Singh (2000). All runs are trained side by side.
+The policy is a softmax that starts with probabilities of 0.90, 0.09 and 0.01. An update moves its logits along the mean
+of w (R − b)(e_a − π) over 64 samples, where b is the weighted mean reward: a policy gradient with a baseline, Williams
+(1992), and importance sampling as in Precup, Sutton and Singh (2000). All runs train side by side.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from sim.worlds.optimizer import SGD
 REWARD = np.array([0.0, 0.5, 1.0])
 START = np.array([0.90, 0.09, 0.01])
 DRAWS, RUNS = 64, 32
-ON_IT = 0.9  # a run with this probability of an answer stands on it
+ON_IT = 0.9  # a run with this probability of an answer has settled on it
 WEIGHTS = {
     "none": lambda ratio: np.ones_like(ratio),
     "at most 2": lambda ratio: np.minimum(ratio, 2.0),
@@ -23,13 +23,13 @@ WEIGHTS = {
 
 
 def draw(pi, rng):
-    """(runs, DRAWS) answers, 0 to 2."""
+    """(runs, DRAWS) sampled answers, 0 to 2."""
     above = rng.random((len(pi), DRAWS, 1)) > pi.cumsum(axis=1)[:, np.newaxis]
     return above.sum(axis=2).clip(0, 2)
 
 
 def gradient(pi, drawn, weight):
-    """(runs, 3) of the mean reward in the logits, from answers (runs, DRAWS) and their weights."""
+    """(runs, 3), the gradient of the mean reward in the logits, from answers (runs, DRAWS) and their weights."""
     reward = REWARD[drawn]
     baseline = (weight * reward).sum(axis=1, keepdims=True) / weight.sum(axis=1, keepdims=True).clip(1e-300)
     push = weight * (reward - baseline)
@@ -38,13 +38,13 @@ def gradient(pi, drawn, weight):
 
 
 def ratios(pi, mu, drawn):
-    """(runs, DRAWS) now over when drawn."""
+    """(runs, DRAWS) the probability now over that at sampling time."""
     at = np.arange(len(pi))[:, np.newaxis]
     return pi[at, drawn] / mu[at, drawn]
 
 
 def lagged(lag, way, rng, optimizer=None, steps=300):
-    """((runs, 3) the policies after so many updates on draws of `lag` updates ago, (runs,) their smallest effective
+    """((runs, 3) the policies after `steps` updates on samples from `lag` updates ago, (runs,) their smallest effective
     share of a batch).
     """
     optimizer = optimizer or SGD(1.0)
@@ -61,13 +61,13 @@ def lagged(lag, way, rng, optimizer=None, steps=300):
 
 
 def on_the_second(pi):
-    """(runs,) whether a run stands on the second answer."""
+    """(runs,) whether a run has settled on the second answer."""
     return pi[:, 1] > ON_IT
 
 
 def replayed(uses, kept, way, rng, optimizer=None, batches=60):
-    """(batches, runs) mean reward after each fresh batch, of training with so many updates a batch, each on one of the
-    last `kept` batches.
+    """(batches, runs) mean reward after each fresh batch, with `uses` updates per batch, each on one of the last `kept`
+    batches.
     """
     optimizer = optimizer or SGD(1.0)
     params = dict(logits=np.log(START) * np.ones((RUNS, 1)))

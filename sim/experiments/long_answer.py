@@ -1,10 +1,10 @@
-"""A long answer with one decision in it: its first token picks one of four ways to answer, all tokens after that decide
+"""A long answer with one decision in it: its first token picks one of four ways to answer, the tokens after it decide
 nothing, and one reward comes at the end. How far does GAE carry that reward back?
 
-The policy is a softmax over the four ways, level at first. The critic is a table over way and position; before the
-first token no way was chosen, so there all ways share one value. Advantages are GAE with λ, returns for the critic are
-the λ-return with a λ of its own, as in VAPO (Yue et al., 2025, arXiv:2504.05118). GAE: Schulman et al. (2015),
-arXiv:1506.02438. Assumed: a way is right as often as `RIGHT` says, whatever is written after it.
+The policy is a softmax over the four ways, uniform at first. The critic is a table over way and position; before the
+first token no way has been chosen, so all ways share one value there. Advantages are GAE with λ, and the critic's
+targets are λ-returns with a λ of their own, as in VAPO (Yue et al., 2025, arXiv:2504.05118). GAE: Schulman et al.
+(2015), arXiv:1506.02438. Assumed: a way is correct as often as `RIGHT` says, whatever follows it.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from sim.estimators.advantages import gae_without_holes
 from sim.worlds.bandit import softmax
 from sim.worlds.optimizer import SGD, AdamW
 
-RIGHT = np.array([0.2, 0.5, 0.3, 0.8])  # how often an answer that begins so is right
+RIGHT = np.array([0.2, 0.5, 0.3, 0.8])  # how often an answer with this beginning is correct
 BEST = int(RIGHT.argmax())
-CONFUSED = np.array([0.2, 0.8, 0.3, 0.5])  # a first opinion of the critic: the second way and the best changed over
-NOTHING = np.zeros(len(RIGHT))  # a critic that expects nothing
+CONFUSED = np.array([0.2, 0.8, 0.3, 0.5])  # a critic's initial opinion in which the second way and the best are swapped
+NOTHING = np.zeros(len(RIGHT))  # a critic that expects nothing at first
 LEARNING_RATES = dict(SGD=1.0, AdamW=0.1)
 OPTIMIZERS = dict(SGD=SGD, AdamW=lambda rate: AdamW(rate, clip=None))
 UPDATES, BATCH = 60, 64
@@ -27,21 +27,21 @@ UPDATES, BATCH = 60, 64
 
 @dataclass(frozen=True)
 class Frame:
-    """After an update; what it was made of belongs to the same batch."""
+    """The state after an update, and the batch that it was made from."""
 
     policy: np.ndarray  # (4,) probability of each way
     values: np.ndarray  # (4, L) what the critic expects before each token
-    push: np.ndarray  # (4, L) what the batch pushes a way by at each position, as `pushes` has it
-    size: np.ndarray  # (L,) mean |advantage| by position, all answers
+    push: np.ndarray  # (4, L) the batch's push on each way by position, from `pushes`
+    size: np.ndarray  # (L,) mean |advantage| by position over all answers
 
 
 class Critic:
-    """V[way, position], (4, L), which moves by `rate` toward the mean return where answers came by."""
+    """V[way, position], (4, L), which moves by `rate` toward the mean return wherever answers passed."""
 
     def __init__(self, length, opinion, rate, policy):
         self.rate = rate
         self.table = np.repeat(opinion[:, None], length, axis=1).astype(float)
-        self.table[:, 0] = policy @ opinion  # no way is chosen yet
+        self.table[:, 0] = policy @ opinion  # no way has been chosen yet
 
     def fit(self, way, returns):
         table = self.table.copy()
@@ -52,8 +52,8 @@ class Critic:
 
 
 def credit(reward, value, lam, target):
-    """(advantages, returns), both (N, T): GAE with the policy's λ, and what the critic learns from, the λ-return with a
-    λ of its own: the advantage with that λ, plus the value.
+    """(advantages, returns), both (N, T): GAE with the policy's λ, and the critic's targets, λ-returns with a separate
+    λ, computed as the advantage with that λ plus the value.
     """
     advantage = gae_without_holes(reward, value, 1.0, lam)
     returns = value + gae_without_holes(reward, value, 1.0, target)
@@ -61,7 +61,7 @@ def credit(reward, value, lam, target):
 
 
 def run(length, lam, target, opinion, rate, optimizer, seed, updates=UPDATES) -> Iterator[Frame]:
-    """Frames of a training, one an update; `optimizer` is a name of OPTIMIZERS."""
+    """Frames of a training run, one per update; `optimizer` is a name in OPTIMIZERS."""
     rng = np.random.default_rng(seed)
     params, step = {"logits": np.zeros(len(RIGHT))}, OPTIMIZERS[optimizer](LEARNING_RATES[optimizer])
     critic = Critic(length, opinion, rate, softmax(params["logits"]))
@@ -79,30 +79,32 @@ def run(length, lam, target, opinion, rate, optimizer, seed, updates=UPDATES) ->
 
 
 def right(policy):
-    """Share of the answers that are right, exact."""
+    """Fraction of answers that are correct, exact."""
     return float(policy @ RIGHT)
 
 
 def critic_error(values):
-    """How far the critic is off right after the first token, mean over the four ways, each as much as the others."""
+    """The critic's error right after the first token, averaged over the four ways with equal weights."""
     return float(np.abs(values[:, 1] - RIGHT).mean())
 
 
 def pushes(way, advantage):
-    """(4, L): the advantages of the answers that took a way, added up, over a quarter of the batch: their mean, as long
-    as all ways are taken alike, and little where a way is hardly taken.
+    """(4, L): the advantages of the answers that took a way, summed and divided by a quarter of the batch. This is
+    their mean if all ways are equally frequent, and small for a way that is hardly taken.
     """
     took = np.eye(len(RIGHT))[way]  # (N, 4)
     return took.T @ advantage * len(RIGHT) / len(way)
 
 
 def reach(lam, length):
-    """The share of a reward at the end that GAE brings to the first token at once: λ to the number of tokens between.
-    Closed form.
+    """The fraction of a reward at the end that GAE carries to the first token in one update: λ to the power of the
+    tokens between. Closed form.
     """
     return float(lam) ** (length - 1)
 
 
 def length_adaptive(length, alpha=0.05):
-    """λ = 1 − 1 / (α l), which VAPO (2025) gives the policy by the length l of an answer; its critic has 1."""
+    """λ = 1 − 1 / (α l), which VAPO (2025) uses for the policy as a function of the length l of an answer; its critic
+    uses 1.
+    """
     return 1 - 1 / (alpha * length)

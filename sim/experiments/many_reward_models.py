@@ -1,7 +1,7 @@
-"""Several reward models fitted to comparisons, made into one reward, and the policy that is best for it at a distance:
-drawn anew for each seed. The designs: Coste et al. (2023), arXiv:2310.02743; taking the length out of a reward model:
-ODIN, Chen et al. (2024), arXiv:2402.07319, which learns a second head for it. assumed: here the features are known,
-so their weights are set to 0, and members differ by the pairs that they were fitted to.
+"""Several reward models fitted to comparisons and combined into one reward, and the best policy for it at a given
+distance, repeated for each seed. The designs: Coste et al. (2023), arXiv:2310.02743. Removing the length from a reward
+model: ODIN, Chen et al. (2024), arXiv:2402.07319, which learns a second head for it. assumed: here the features are
+known, so their weights are set to 0, and members differ by the pairs that they were fitted to.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,17 +18,17 @@ from sim.worlds.preferences import GridWorld
 ONE, OUT = "one model", "length taken out"
 HOWS = (ONE, "mean", "lowest", "uncertainty", OUT)
 STRAIGHT, SQUARES = "q and length", "their squares too"
-MEMBER_SEEDS, PAIR_SEEDS = 1000, 2000  # where the draws of members, and of pairs that are judged, begin
+MEMBER_SEEDS, PAIR_SEEDS = 1000, 2000  # first seeds for the members' bootstraps and for the judged pairs
 JUDGED = 1000  # pairs on which members are compared
 
 
 @dataclass(frozen=True)
 class Run:
     outcome: Outcome
-    theta: np.ndarray  # (members, k) weights of the models that were fitted; one row where there is one
+    theta: np.ndarray  # (members, k) weights of the fitted models; one row for a single model
     centre: np.ndarray  # (2,) mean quality and log-length of the policy
-    agree_start: float  # share of pairs of the start that all members put in the same order
-    agree_policy: float  # the same of pairs of the policy's and the start's
+    agree_start: float  # fraction of pairs from the start that all members order alike
+    agree_policy: float  # the same for pairs of one completion from the policy and one from the start
 
 
 @cache
@@ -37,12 +37,12 @@ def world() -> GridWorld:
 
 
 def seen(features: str) -> np.ndarray:
-    """What a reward model knows of each completion, (9409, 2) or (9409, 5)."""
+    """The features that a reward model has of each completion, (9409, 2) or (9409, 5)."""
     return world().phi if features == STRAIGHT else world().phi5
 
 
 def fitted(how: str, features: str, pairs: int, bias: float, E: int, seed: int) -> np.ndarray:
-    """(1, k) of the one model or (E, k) of the members, on the pairs of this seed."""
+    """(1, k) for one model or (E, k) for the members, fitted to the pairs of this seed."""
     compared = preferences.sample_prefs(world(), pairs, np.random.default_rng(seed), bias=bias)
     if how in (ONE, OUT):
         theta = bradley_terry.fit(seen(features), *compared)
@@ -51,7 +51,7 @@ def fitted(how: str, features: str, pairs: int, bias: float, E: int, seed: int) 
 
 
 def rewards(theta: np.ndarray) -> np.ndarray:
-    """(members, 9409) what each pays, 0 on average at the start."""
+    """(members, 9409) each member's reward, with mean 0 under the start."""
     features = world().phi if theta.shape[1] == 2 else world().phi5
     return reward_ensemble.centered(theta @ features.T, world().ref)
 
@@ -62,7 +62,7 @@ def made_into_one(paid: np.ndarray, how: str, lam: float) -> np.ndarray:
 
 
 def all_agree(paid: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Share of pairs that all members put in the same order; 1 of a single model."""
+    """Fraction of pairs that all members order alike; 1 for a single model."""
     better = paid[:, first] > paid[:, second]
     return float((better == better[0]).all(axis=0).mean())
 
@@ -75,7 +75,7 @@ def drawn(policy: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def run(
     how: str, features: str, pairs: int, bias: float, kl_nats: float, E: int, lam: float, seeds: Iterable[int]
 ) -> Iterator[Run]:
-    """A run a seed: fit, make into one, optimize, look."""
+    """One run per seed: fit, combine, optimize, measure."""
     for seed in seeds:
         theta = fitted(how, features, pairs, bias, E, seed)
         paid = rewards(theta)

@@ -1,10 +1,10 @@
-"""Sums of two digits where the engine that writes is not the policy that trains: another temperature, older weights, or
-both, and ten ways to count what it wrote.
+"""Sums of two digits where the engine that writes differs from the policy that trains, by its temperature, by older
+weights, or by both, and ten ways to weight what it wrote.
 
-A temperature stands for whatever makes an engine differ from a trainer at equal weights; in production that is numbers
-and kernels, and the gap is smaller. The ways are those of sim/estimators/off_policy.py, with the limits that trainers
-have by default; the clip is PPO's, Schulman et al. (2017), arXiv:1707.06347, and decoupled from the weight as in Hilton
-et al. (2021), arXiv:2110.00641.
+The temperature stands for anything that makes an engine differ from a trainer at equal weights. In production that is
+number formats and kernels, and the gap is smaller. The ways are those of sim/estimators/off_policy.py, with trainers'
+default limits; the clip is PPO's, Schulman et al. (2017), arXiv:1707.06347, decoupled from the weight as in Hilton et
+al. (2021), arXiv:2110.00641.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from sim.worlds import tasks
 from sim.worlds.optimizer import SGD, AdamW
 
 UPDATES, EPS = 100, 0.2
-LIMIT, LOW, MOST = 2.0, 0.5, 3.0  # of a ratio, of a token's mask from below, of a completion's product
-MEAN, APART = 1.25, 0.05  # of a completion's geometric mean, either way; of its KL in nats
+LIMIT, LOW, MOST = 2.0, 0.5, 3.0  # limits of a ratio, of a token mask from below, of a completion's product
+MEAN, APART = 1.25, 0.05  # limits of a completion's geometric mean, both sides; of its KL in nats
 EVERY = 4  # updates between two exact pass rates
 OPTIMIZERS = {
     "AdamW": lambda: AdamW(0.02, clip=1.0),
@@ -35,9 +35,9 @@ OPTIMIZERS = {
 class Read:
     """Log-probs of a batch, (N, T) each, 0 off the mask."""
 
-    now: np.ndarray  # of the policy that trains
-    engine: np.ndarray  # of the policy that drew, written down as it drew
-    before: np.ndarray  # of the trainer before the first step on this batch
+    now: np.ndarray  # under the training policy
+    engine: np.ndarray  # under the sampling policy, recorded during sampling
+    before: np.ndarray  # under the trainer before the first step on this batch
     advantage: np.ndarray
     mask: np.ndarray
 
@@ -47,7 +47,7 @@ class Read:
 
 
 def around(now, center, advantage):
-    """The ratio to `center` where PPO's clip leaves the push, else 0."""
+    """The ratio to `center` where PPO's clip leaves the push, otherwise 0."""
     ratio = np.exp(now - center)
     return ratio * ~surrogate.removed(ratio, advantage, EPS, EPS)
 
@@ -70,7 +70,7 @@ WAYS = {
 
 
 class Loss:
-    """The surrogate of a way; it keeps what the trainer computes before its first step on a batch."""
+    """The surrogate of a way; it remembers what the trainer computes before its first step on a batch."""
 
     def __init__(self, way):
         self.way, self.before = WAYS[way], None
@@ -87,18 +87,18 @@ class Loss:
 class Update:
     number: int  # from 1
     batch: Batch
-    log_ratio: np.ndarray  # (N, T) of the first pass, before the step
-    weight: np.ndarray  # (N, T) what each token counts in it
-    gap: float  # mean |log ratio|, nats a token
-    effective: float  # effective sample size of the weights, a share of the tokens
-    silenced: float  # share of the tokens with an advantage that get no gradient
-    largest: float  # weight of a token
-    right: float | None  # exact pass rate after the update, now and then
+    log_ratio: np.ndarray  # (N, T) in the first pass, before the step
+    weight: np.ndarray  # (N, T) each token's weight in that pass
+    gap: float  # mean |log ratio|, nats per token
+    effective: float  # effective sample size of the weights as a fraction of the tokens
+    silenced: float  # fraction of the tokens with an advantage that get no gradient
+    largest: float  # largest weight of a token
+    right: float | None  # exact pass rate after the update, at some updates only
 
 
 def run(engine_temperature, lag, way, passes, optimizer, seed, updates=UPDATES):
-    """An Update each, of GRPO whose trainer computes at temperature 1 and whose engine draws at another one, from the
-    weights of `lag` updates ago.
+    """One Update each, for GRPO whose trainer computes at temperature 1 while its engine samples at a different one,
+    from the weights of `lag` updates ago.
     """
     loss = Loss(way)
     training = add_run(
@@ -124,7 +124,7 @@ def run(engine_temperature, lag, way, passes, optimizer, seed, updates=UPDATES):
 
 
 def first_pass(loss, batch):
-    """What `Update` holds from `log_ratio` to `largest`."""
+    """The fields of `Update` from `log_ratio` to `largest`."""
     read, own = loss.read(loss.before, batch), batch.response_mask > 0
     weight, pushed = loss.way(read), own & (batch.advantage != 0)
     counted = weight[own]
@@ -135,5 +135,5 @@ def first_pass(loss, batch):
 
 
 def before_training():
-    """Exact pass rate of the policy that all runs begin with."""
+    """Exact pass rate of the policy with which all runs start."""
     return float(tasks.exact_pass(tasks.checkpoint("add")).mean())

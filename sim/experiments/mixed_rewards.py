@@ -1,8 +1,8 @@
-"""Sums of two digits that two sources pay: a checker, 0 or 1, and a reward model on a scale of its own; and one answer
-of a batch that is paid far too much.
+"""Sums of two digits with rewards from two sources, a checker with 0 or 1 and a reward model on its own scale, and one
+answer per batch whose reward may be far too high.
 
-The divisors of sim/estimators/normalizers.py under one loss, that of Dr.GRPO at one pass; Liu et al. (2025),
-arXiv:2503.20783. Which prompts the reward model pays, its scale and its noise are assumptions of ours.
+The divisors of sim/estimators/normalizers.py under one loss, that of Dr.GRPO with one pass; Liu et al. (2025),
+arXiv:2503.20783. Which prompts the reward model scores, its scale and its noise are our assumptions.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ CHECKER, MODEL = SOURCES = range(2)
 
 
 def source_of(example):
-    """CHECKER or MODEL of prompts, (N,): a sum whose second digit is odd is paid by the reward model."""
+    """CHECKER or MODEL for prompts, (N,): sums whose second digit is odd are scored by the reward model."""
     return example % 2
 
 
@@ -34,10 +34,10 @@ class MixedAdd(tasks.Add):
         super().__init__()
         self.scale, self.noise, self.outlier, self.c = scale, noise, outlier, c
         self.rng = np.random.default_rng([seed, 14])  # not the run's: its prompts and answers stay what they were
-        self.loud = None  # the row that is paid too much
+        self.loud = None  # the row with the excessive reward
 
     def batch_prompts(self, n, rng):
-        """The checker's first."""
+        """The checker's prompts come first."""
         return np.concatenate([rng.choice(self.prompts[source_of(self.prompts) == one], n // 2) for one in SOURCES])
 
     refill_prompts = batch_prompts
@@ -54,21 +54,22 @@ class MixedAdd(tasks.Add):
 @dataclass(frozen=True)
 class Update:
     step: int
-    right: np.ndarray | None  # (2,) exact, of the checker's and of the model's sums; None where it was not computed
-    shares: np.ndarray  # (2,) of the squared advantage
-    wanted: float  # mean advantage of a right answer; nan where none is right
-    loud: int | None  # the row that was paid too much
-    batch: Batch  # with its advantages
+    right: np.ndarray | None  # (2,) exact pass rates on the checker's and the model's sums; None if not computed
+    shares: np.ndarray  # (2,) shares of the squared advantage
+    wanted: float  # mean advantage of a correct answer; nan if none is correct
+    loud: int | None  # the row with the excessive reward
+    batch: Batch  # the batch with its advantages
 
 
 def optimizer(name):
-    """Those of this page: AdamW as in all runs on these sums, and plain SGD."""
+    """The optimizers of this page: AdamW as in all runs on these sums, and plain SGD."""
     return AdamW(0.02, clip=1.0) if name == "AdamW" else SGD(0.3)
 
 
 def run(over, task, optimizer, *, limit=np.inf, price=0.0, seed=0, updates=100, every=10):
-    """An Update for each of `updates`. Rewards are cut at `limit`, then less `price` times the completion's log-ratio
-    to the start (k1), then less the group's mean, over the deviation of one of normalizers.PARTS.
+    """An Update for each of `updates`. Rewards are clipped at `limit`; then `price` times the completion's log-ratio to
+    the start (k1) and the group's mean are subtracted, and the result is divided by one of the deviations in
+    normalizers.PARTS.
     """
 
     def shape_reward(reward, hp, batch):
@@ -113,6 +114,6 @@ def sources(batch):
 
 
 def halves(rates):
-    """(2,) the mean pass rate of the prompts of each source."""
+    """(2,) the mean pass rate on the prompts of each source."""
     source = source_of(np.arange(len(rates)))
     return np.array([rates[source == one].mean() for one in SOURCES])

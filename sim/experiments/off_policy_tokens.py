@@ -1,5 +1,5 @@
-"""Three tokens, the policy that drew them and one that has moved on since: what a plain mean and a weighted one say of
-the present policy, and how much of a batch the weights leave.
+"""Three tokens, the policy that sampled them, and a policy that has since moved on: what a plain mean and a weighted
+mean say about the current policy, and how much of a batch the weights leave.
 
 Importance sampling in closed form; the effective sample size is that of Kong (1992).
 """
@@ -17,16 +17,18 @@ REWARD = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Read:
-    policy: np.ndarray  # (3,) the present one
-    ratio: np.ndarray  # (3,) present over old
-    earns: float  # what the present policy earns
-    plain: float  # the mean of what the old one drew
-    weighted: float  # the same with the ratio as a weight
-    effective: float  # effective sample size of a long batch, a share
+    policy: np.ndarray  # (3,) the current policy
+    ratio: np.ndarray  # (3,) current over old
+    earns: float  # the mean reward of the current policy
+    plain: float  # the plain mean over the old policy's samples
+    weighted: float  # the same, weighted by the ratio
+    effective: float  # effective sample size of a long batch as a fraction
 
 
 def read(moved):
-    """Read of a policy that has gone this part of the way from OLD to NOW in log-probabilities; beyond 1 farther."""
+    """The Read for a policy that has moved this fraction of the way from OLD to NOW in log-probabilities; beyond 1 it
+    is farther.
+    """
     policy = OLD ** (1 - moved) * NOW**moved
     policy = policy / policy.sum()
     return Read(

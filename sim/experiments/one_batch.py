@@ -1,4 +1,4 @@
-"""One batch of a run in the middle: ten answers to each of ten sums, and what is computed of them on the way to an
+"""One batch from the middle of a run, ten answers to each of ten sums, and what is computed from them on the way to an
 update. The five Parts of the book look at this batch.
 
 PPO on the tiny language model for four updates; the advantages are those of GRPO, Shao et al. (2024), arXiv:2402.03300.
@@ -20,7 +20,7 @@ SLOTS, GPUS = 25, 8
 
 @dataclass(frozen=True)
 class Batch:
-    rows: tuple  # 100 completions as tokens, ten of a sum side by side
+    rows: tuple  # 100 completions as tokens; the ten of a sum lie side by side
     right: tuple  # bool
     advantage: np.ndarray  # (100,)
 
@@ -46,14 +46,18 @@ def batch():
 
 
 def rounds(lengths, slots=SLOTS):
-    """[(first token, last token)] of each round, for an engine that starts one only when all of its slots are free."""
+    """[(first token, last token)] of each round, for an engine that starts a round only when all of its slots
+    are free.
+    """
     longest = [max(lengths[i : i + slots]) for i in range(0, len(lengths), slots)]
     ends = np.cumsum(longest).tolist()
     return list(zip([0, *ends], ends))
 
 
 def spread(lengths, gpus=GPUS):
-    """(GPU, tokens below) of each answer: the longest first, each where least is stored yet (Graham, 1969)."""
+    """(GPU, tokens below) of each answer: longest first, each placed where the least is stored so far
+    (Graham, 1969).
+    """
     stored, places = [0] * gpus, {}
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         gpu = stored.index(min(stored))

@@ -1,11 +1,11 @@
-"""Fifty ways to answer one prompt: the common one is right half the time, a rare one always. Is the rare one found
-before the policy is certain of the other?
+"""Fifty ways to answer one prompt: the common one is correct half of the time, and a rare one always. Is the rare one
+found before the policy is certain of the other?
 
-A softmax over the ways stands for the policy at that prompt. Draws, z-scores of groups and clipped passes are GRPO's
-(Shao et al., 2024, arXiv:2402.03300), the two sides of the clip DAPO's (Yu et al., 2025, arXiv:2503.14476); to each
-pass the exact slopes of a bonus for entropy and of a price of KL to the start are added. A language model shares
-weights between its answers; here a rare way gains nothing from the others. What is common and what is right are
-assumptions of ours.
+A softmax over the ways stands for the policy at that prompt. Sampling, group z-scores and clipped passes are GRPO's
+(Shao et al., 2024, arXiv:2402.03300); the two sides of the clip are DAPO's (Yu et al., 2025, arXiv:2503.14476). Each
+pass also adds the exact slopes of an entropy bonus and of a KL penalty to the start. A language model shares weights
+between its answers, whereas here a rare way gains nothing from the others. What is common and what is correct are our
+assumptions.
 """
 
 from collections.abc import Iterator
@@ -19,37 +19,37 @@ from sim.worlds.optimizer import SGD, AdamW
 
 COMMON, PRIZE = 0, 1  # the first two ways
 WAYS, COINS = 50, 20
-DRAWS, K, PASSES = 64, 8, 8  # a batch: eight groups of eight draws, and how often it is gone over
+DRAWS, K, PASSES = 64, 8, 8  # a batch has eight groups of eight samples; and the passes over it
 UPDATES, RUNS = 60, 24
 LEARNING_RATES = dict(SGD=2.0, AdamW=0.02)
 
 
 @dataclass(frozen=True)
 class World:
-    start: np.ndarray  # (ways,) probability of each before training
-    right: np.ndarray  # (ways,) how often each is right, and paid 1; else 0
+    start: np.ndarray  # (ways,) probabilities before training
+    right: np.ndarray  # (ways,) how often each is correct, with a reward of 1; otherwise 0
 
 
 def prize(odds):
-    """The common way is 60 of 100 draws and right half the time, the prize is one draw in `odds` and always right, 48
-    others share what is left and are never right.
+    """The common way has 60 of 100 samples and is correct half of the time, the prize has one sample in `odds` and is
+    always correct, and 48 others share the rest and are never correct.
     """
     rest = np.full(WAYS - 2, (0.4 - 1 / odds) / (WAYS - 2))
     return World(np.array([0.6, 1 / odds, *rest]), np.array([0.5, 1.0, *np.zeros(WAYS - 2)]))
 
 
 def coins():
-    """Twenty ways, all as likely and each paid by the flip of a coin: there is nothing to learn."""
+    """Twenty equally likely ways, each rewarded by a coin flip: there is nothing to learn."""
     return World(np.full(COINS, 1 / COINS), np.full(COINS, 0.5))
 
 
 @dataclass(frozen=True)
 class Frame:
-    """After an update."""
+    """The state after an update."""
 
     pi: np.ndarray  # (runs, ways)
     entropy: np.ndarray  # (runs,) nats
-    right: np.ndarray  # (runs,) share of the draws that are right, exact
+    right: np.ndarray  # (runs,) exact fraction of samples that are correct
 
 
 def frame(world, pi):
@@ -62,7 +62,7 @@ def optimizer(name, rate=None):
 
 
 def run(world, alpha, beta, eps_low, eps_high, optimizer, rng, updates=UPDATES, runs=RUNS) -> Iterator[Frame]:
-    """Frames of `runs` trainings side by side, which share nothing; the first is the start."""
+    """Frames of `runs` independent training runs side by side; the first is the start."""
     params = {"logits": np.tile(np.log(world.start), (runs, 1))}
     yield frame(world, softmax(params["logits"]))
     for _ in range(updates):
@@ -78,7 +78,7 @@ def run(world, alpha, beta, eps_low, eps_high, optimizer, rng, updates=UPDATES, 
 
 
 def batch(world, pi, rng):
-    """(actions, advantages), both (runs, DRAWS): the z-scores of groups of K draws."""
+    """(actions, advantages), both (runs, DRAWS): z-scores within groups of K samples."""
     runs, ways = pi.shape
     drawn = pi.cumsum(axis=1)[:, None, :] < rng.random((runs, DRAWS, 1))
     action = np.minimum(drawn.sum(axis=2), ways - 1)
@@ -98,10 +98,10 @@ def clipped_slope(pi, action, advantage, old_logp, eps_low, eps_high):
 
 
 def found(frame):
-    """(runs,) whether the prize is drawn more often than not."""
+    """(runs,) whether the prize is sampled more often than not."""
     return frame.pi[:, PRIZE] > 0.5
 
 
 def ways_left(frame):
-    """e to the mean entropy: between how many equally likely ways a run still chooses."""
+    """e to the mean entropy: the effective number of ways among which a run still chooses."""
     return float(np.exp(frame.entropy.mean()))

@@ -1,9 +1,9 @@
-"""How far two engines' log-probs of one token are apart when one of them rounds: a random residual network, computed
+"""How far apart two engines' log-probs for one token are if one of them rounds: a random residual network, computed
 once with 64 bits and once with every result rounded to a format.
 
-An emulation of rounding alone, no measurement of vLLM or of a trainer: sums are exact but for the last of 53 bits, so
-what the order of a sum adds in fp32 is left out, and the weights are random. The block is that of a pre-norm
-transformer without attention, h ← h + B gelu(A norm(h)), with GELU as Hendrycks and Gimpel's sigmoid form
+It emulates rounding only and does not measure vLLM or a trainer. Sums are exact except for the last of 53 bits, so
+errors from the order of an fp32 sum are left out, and the weights are random. The block is that of a pre-norm
+transformer without attention, h ← h + B gelu(A norm(h)), with GELU in Hendrycks and Gimpel's sigmoid form
 (arXiv:1606.08415).
 """
 
@@ -17,12 +17,12 @@ from sim.estimators.precision import rounded, scaled_e4m3
 WIDTH, VOCABULARY, HIDDEN = 64, 512, 256
 MODES = ("fp16", "bf16, fp32 head", "bf16", "fp8")
 DEPTHS = (2, 4, 8, 16, 24)  # blocks
-NETWORKS, TOKENS = 4, 256  # of each depth and mode, what is shipped
+NETWORKS, TOKENS = 4, 256  # for each depth and mode, as shipped
 STORED = {"fp16": "fp16", "bf16, fp32 head": "bf16", "bf16": "bf16", "fp8": "bf16"}  # what results are kept in
 
 
 def network(seed, layers=8):
-    """(blocks, head, the generator that drew them): A (d, 4 d) and B (4 d, d) a block, U (d, V) the head."""
+    """(blocks, head, the generator that drew them): A (d, 4 d) and B (4 d, d) per block, and the head U (d, V)."""
     rng = np.random.default_rng(seed)
     blocks = [
         (rng.normal(0, WIDTH**-0.5, (WIDTH, HIDDEN)), rng.normal(0, HIDDEN**-0.5, (HIDDEN, WIDTH)))
@@ -40,9 +40,9 @@ def gelu(z):
 
 
 def logits(blocks, head, x, mode=None):
-    """(n, V) from inputs (n, d) under a mode, or with nothing rounded. In fp8 the operands of the blocks' products are
-    rounded to e4m3, each array with one scale; everything is kept in bf16. `fp32 head` rounds what enters the last
-    product and leaves its result as it is.
+    """(n, V) from inputs (n, d) under a mode, or without rounding. In fp8, the operands of the blocks' products are
+    rounded to e4m3, with one scale per array, and everything is kept in bf16. `fp32 head` rounds the inputs of the last
+    product but not its result.
     """
     keep = (lambda a: a) if mode is None else (lambda a: rounded(a, STORED[mode]))
     operand = scaled_e4m3 if mode == "fp8" else keep
@@ -60,7 +60,9 @@ def log_softmax(z):
 
 
 def logp_gap(seed, mode, layers=8, n=512):
-    """Δ (n,): log-prob of a token with nothing rounded less that under the mode, of tokens sampled under the mode."""
+    """Δ (n,): the unrounded log-prob of a token minus its log-prob under the mode, for tokens sampled under
+    the mode.
+    """
     blocks, head, rng = network(seed, layers)
     x = rng.normal(size=(n, WIDTH))
     exact, low = (log_softmax(logits(blocks, head, x, m)) for m in (None, mode))
@@ -69,14 +71,15 @@ def logp_gap(seed, mode, layers=8, n=512):
 
 
 def pooled(mode, layers, networks=NETWORKS, tokens=TOKENS):
-    """Δ of several networks, one after the other."""
+    """Δ from several networks, concatenated."""
     return np.concatenate([logp_gap(seed, mode, layers, tokens) for seed in range(networks)])
 
 
 @cache
 def gaps():
-    """What `python -m sim.experiments.rounding_net` computed: {(mode, layers): Δ (1,024,)}, kept in 16 bits; a browser
-    would take seconds for it."""
+    """The results of `python -m sim.experiments.rounding_net`: {(mode, layers): Δ (1,024,)}, stored in 16 bits, because
+    a browser would take seconds to compute them.
+    """
     with np.load(files("sim.experiments") / "data" / "rounding.npz") as stored:
         return {
             (mode, layers): stored["gaps"][i, j].astype(float)
@@ -86,7 +89,7 @@ def gaps():
 
 
 def kept_a_token(gap):
-    """Share of the samples that is left by one more token, when a sequence is weighed by the product of its ratios and
+    """The fraction of the samples that one more token leaves if a sequence is weighted by the product of its ratios and
     tokens are independent: E[ρ]² / E[ρ²], the effective sample size (Kong, 1992) to the power of a length.
     """
     ratio = np.exp(gap)
@@ -97,9 +100,9 @@ WEIGHINGS = ("the whole sequence", "each token, at most 2", "nothing")
 
 
 def effective_share(gap, length, weighing=WEIGHINGS[0]):
-    """Effective sample size as a share, of sequences weighed by the product of their ratios, which is closed form where
-    tokens are independent; or of tokens that are weighed one by one, by a ratio that is cut at 2; or of what nothing
-    weighs, 1."""
+    """Effective sample size as a fraction: of sequences weighted by the product of their ratios, in closed form for
+    independent tokens; of tokens weighted one by one with a ratio capped at 2; or of unweighted samples, 1.
+    """
     if weighing == WEIGHINGS[0]:
         return kept_a_token(gap) ** np.asarray(length, float)
     cut = np.minimum(np.exp(gap), 2.0)
@@ -108,19 +111,21 @@ def effective_share(gap, length, weighing=WEIGHINGS[0]):
 
 
 def uncorrected(gap, length, weighing=WEIGHINGS[0]):
-    """KL (sampler ‖ trainer) of a sequence that no weight makes good, nats: a token's own ratio says nothing of the
-    tokens before it. σ² / 2 a token, which holds where log-ratios are normal and small."""
+    """The KL (sampler ‖ trainer) of a sequence that the weights leave uncorrected, in nats; a token's own ratio says
+    nothing about the tokens before it. It is σ² / 2 per token, for small and normal log-ratios.
+    """
     return 0.0 if weighing == WEIGHINGS[0] else float(length) * gap.var() / 2
 
 
 def half_life(gap):
-    """Tokens until half of the samples count."""
+    """The number of tokens after which half of the samples count."""
     return np.log(0.5) / np.log(kept_a_token(gap))
 
 
 def drift(gap, lengths, sequences, rng):
-    """Σ Δ of sequences whose tokens are drawn from `gap` with replacement, after each of `lengths`:
-    (sequences, len(lengths))."""
+    """Σ Δ of sequences whose tokens are drawn from `gap` with replacement, after each of `lengths`: (sequences,
+    len(lengths)).
+    """
     drawn = gap[rng.integers(len(gap), size=(sequences, int(max(lengths))))]
     return drawn.cumsum(1)[:, np.asarray(lengths, int) - 1]
 

@@ -1,7 +1,8 @@
-"""One batch that goes through the book: four completions of one prompt of MODSUM, and what an algorithm makes of them.
+"""One batch that appears throughout the book: four completions of one prompt of MODSUM, and what an algorithm makes of
+them.
 
-The prompt asks for digits that add up to 5 modulo 7. The four were chosen, not drawn, so that two are right, two are
-wrong and their lengths differ; every number about them is computed. Several passes over one recorded batch as in
+The prompt asks for digits that add up to 5 modulo 7. The four were chosen, not sampled, so that two are correct, two
+are wrong, and their lengths differ; every number about them is computed. Several passes over one recorded batch as in
 Schulman et al. (2017), arXiv:1707.06347.
 """
 
@@ -23,18 +24,18 @@ LEARNING_RATE = 20.0
 
 @dataclass(frozen=True)
 class Pass:
-    ratio: np.ndarray  # (4, T) probability now over probability when drawn, 1 off the mask
-    dead: np.ndarray  # (4, T) whether the clip has taken the token's push away
-    pass_rate: float  # of the prompt, exact
+    ratio: np.ndarray  # (4, T) probability now over probability at sampling, 1 outside the mask
+    dead: np.ndarray  # (4, T) whether the clip has removed the token's push
+    pass_rate: float  # exact pass rate of the prompt
 
 
 def prompts():
-    """(4, 1) as the policy takes them."""
+    """(4, 1), the form in which the policy takes them."""
     return np.full((len(ROWS), 1), PROMPT)
 
 
 def tokens():
-    """(4, T) padded with the end, and the mask of what was written, both as the framework has them."""
+    """(4, T) padded with the stop, and the mask of what was written, both as in the framework."""
     written, mask = np.full((len(ROWS), modsum.T), modsum.EOS), np.zeros((len(ROWS), modsum.T))
     for i, row in enumerate(ROWS):
         written[i, : len(row)], mask[i, : len(row)] = row, 1.0
@@ -42,18 +43,18 @@ def tokens():
 
 
 def sums():
-    """What the digits of each row add up to, (4,)."""
+    """The digit sum of each row, (4,)."""
     return np.array([sum(token + 1 for token in row if token != modsum.EOS) for row in ROWS])
 
 
 def drawn_logp(policy, temperature=1.0):
-    """(4, T) log-probability of each token at a temperature, nats, 0 off the mask."""
+    """(4, T) log-probability of each token at a temperature in nats, 0 outside the mask."""
     written, mask = tokens()
     return policy.token_logp(prompts(), written, mask, temperature)[0]
 
 
 def later(updates, seed=0):
-    """The policy after some updates of GRPO on all four prompts, plain SGD, without a charge for distance."""
+    """The policy after some updates of GRPO on all four prompts, with plain SGD and no KL penalty."""
     run = modsum_run(grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), exact_every=updates)
     for _ in run.frames(updates):
         pass
@@ -61,7 +62,9 @@ def later(updates, seed=0):
 
 
 def advantage(policy):
-    """(4, T): the reward less what a perfect critic of the start expects before each token; 0 off the mask."""
+    """(4, T): the reward minus the expectation of a perfect critic of the start before each token; 0 outside
+    the mask.
+    """
     written, mask = tokens()
     value = modsum.value(policy.params["theta"])[:, PROMPT]  # (T, 7)
     expected = value[np.arange(modsum.T), modsum.sum_before(written)]
@@ -78,19 +81,19 @@ def after_one_step(weights, learning_rate=LEARNING_RATE / 4):
 
 
 def pass_rate(policy):
-    """Of this prompt, exact."""
+    """The exact pass rate of this prompt."""
     return float(modsum.exact(policy.params["theta"])["pass_rate"][PROMPT])
 
 
 def one_step(weights, learning_rate):
-    """What such a step does: (4, T) how many times as likely each token has become, and the prompt's pass rate."""
+    """The effect of such a step: (4, T) how many times as likely each token becomes, and the prompt's pass rate."""
     policy, (written, mask) = after_one_step(weights, learning_rate), tokens()
     logp = policy.token_logp(prompts(), written, mask)[0]
     return np.exp(logp - drawn_logp(modsum.Policy())) * mask, pass_rate(policy)
 
 
 def passes(n, eps=0.2, learning_rate=LEARNING_RATE):
-    """n + 1 Passes: before each step of plain SGD on PPO's loss over this one batch, and after the last."""
+    """n + 1 Passes: before each step of plain SGD on PPO's loss over this batch, and after the last."""
     policy, optimizer = modsum.Policy(), SGD(learning_rate)
     (written, mask), old, A = tokens(), drawn_logp(policy), advantage(policy)
     for i in range(n + 1):
@@ -104,17 +107,17 @@ def passes(n, eps=0.2, learning_rate=LEARNING_RATE):
 
 @dataclass(frozen=True)
 class Carried:
-    """What the next step does to the log-probability of each token, nats, to first order in the learning rate."""
+    """What the next step does to the log-probability of each token, in nats, to first order in the learning rate."""
 
     ratio: np.ndarray  # (4, T) before that step
     dead: np.ndarray  # (4, T)
-    own: np.ndarray  # (4, T) by the token's own term of the loss, 0 where it is dead
-    others: np.ndarray  # (4, T) by the terms of all other tokens, with which it shares parameters
+    own: np.ndarray  # (4, T) from the token's own term of the loss, 0 if it is dead
+    others: np.ndarray  # (4, T) from the terms of all other tokens, with which it shares parameters
 
 
 def carried(n, eps=0.2, learning_rate=LEARNING_RATE / 10):
-    """n + 1 Carried: the passes of `passes`, each step told apart. How far a push on one token's log-probability moves
-    that of another is the product of their gradients, so all of it is one matrix.
+    """n + 1 Carried: the passes of `passes`, with each step split by its causes. How far a push on one token's
+    log-probability moves that of another is the product of their gradients, so all of it is one matrix.
     """
     policy, optimizer = modsum.Policy(), SGD(learning_rate)
     (written, mask), old, A = tokens(), drawn_logp(policy), advantage(policy)

@@ -1,8 +1,8 @@
-"""Ways to spend steps on a problem that is solved in steps: finish chains and pick the best scored, or score on the way
-and go on where it looks sound. Nothing is trained.
+"""Ways to spend steps on a problem that is solved in steps: finish chains and pick the one with the best score, or
+score along the way and continue where the prefix looks sound. Nothing is trained.
 
 Beam search and best of N at equal cost: Snell et al. (2024), arXiv:2408.03314. The rule that chooses a branch in the
-tree search: Silver et al. (2017), doi.org/10.1038/nature24270, with the step score in the place of the value network.
+tree search: Silver et al. (2017), doi.org/10.1038/nature24270, with the step score in place of the value network.
 """
 
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ from sim.worlds.step_tree import BRANCHES, DEPTH, LEAVES, NODES, OFFSETS, along
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to on P problems."""
+    """The results of a search on P problems."""
 
-    chain: np.ndarray  # (P,) the chain that it answers with
+    chain: np.ndarray  # (P,) the chain that it returns as its answer
     made: np.ndarray  # (P, 364) whether it has written this node
 
     def solved(self, tree):
-        """Share of the problems whose answer is right."""
+        """Fraction of problems with a correct answer."""
         return float(tree.correct[np.arange(len(self.chain)), self.chain].mean())
 
 
 def solved_by_one(tree):
-    """Share of right answers where one chain is sampled."""
+    """Fraction of correct answers if one chain is sampled."""
     return float((tree.chance * tree.correct).sum(axis=1).mean())
 
 
 def ceiling(tree, N):
-    """Share of the problems that N chains solve if one of them does: what a scorer without error would pick."""
+    """Fraction of problems for which at least one of N chains is correct, which a perfect scorer would pick."""
     return float(best_of((tree.chance * tree.correct).sum(axis=1), N).mean())
 
 
 def step_scores(tree, how):
-    """The step scores of each finished chain as one, (P, 243)."""
+    """The step scores of each finished chain combined into one, (P, 243)."""
     return chain_score(along(tree.prm), how)
 
 
@@ -47,19 +47,19 @@ def step_scores(tree, how):
 class Picked:
     """The best scored of N finished chains, for several N: exact means over the problems and what may be drawn."""
 
-    solved: np.ndarray  # (sizes,) share with a right answer
-    sound: np.ndarray  # (sizes,) share that is sound to its end
+    solved: np.ndarray  # (sizes,) fraction with a correct answer
+    sound: np.ndarray  # (sizes,) fraction sound to the end
     score: np.ndarray  # (sizes,) mean score
 
 
 def best_of_n(tree, score, sizes):
-    """What the best scored of N finished chains is worth, score (P, 243), for each N of `sizes`."""
+    """The results of picking the best of N finished chains by score (P, 243), for each N in `sizes`."""
     picked = completion_selection.best_of_n(tree.chance, score, sizes)  # (sizes, P, 243)
     return Picked(*((picked * of).sum(axis=2).mean(axis=1) for of in (tree.correct, tree.sound[:, -LEAVES:], score)))
 
 
 def greedy(tree):
-    """The branch that the policy likes best, step by step."""
+    """The policy's most likely branch, step by step."""
     rows, node = np.arange(len(tree.prior)), np.zeros(len(tree.prior), np.int64)
     made = np.zeros(tree.prior.shape, bool)
     for _ in range(DEPTH):
@@ -70,8 +70,8 @@ def greedy(tree):
 
 
 def widths(budget, kept):
-    """(W, M) for this many steps: W prefixes kept of each level, M steps drawn after each. A level has budget / 5
-    steps; `kept` of them is one, the root or half.
+    """(W, M) for this many steps: W prefixes are kept on each level, and M steps are sampled after each. A level has
+    budget / 5 steps; `kept` is one, the square root, or half of them.
     """
     level = budget // DEPTH
     W = {"one": 1, "root": isqrt(level), "half": level // 2}[kept]
@@ -79,15 +79,15 @@ def widths(budget, kept):
 
 
 def beam(tree, W, M, how, rng):
-    """Beam search: draw M steps after each of W prefixes, W M at the root, and keep the W prefixes of the highest chain
-    score; at the end, answer with the best.
+    """Beam search: sample M steps after each of W prefixes, W M at the root, keep the W prefixes with the highest chain
+    score, and finally answer with the best one.
 
-    A step that is drawn twice is paid for twice and counts once, so W M D steps are spent.
+    A step sampled twice costs twice and counts once, so W M D steps are spent.
     """
     P = len(tree.prior)
     rows = np.arange(P)[:, None]
-    kept, scores = np.zeros((P, 1), np.int64), np.zeros((P, 1, 0))  # nodes, and the step scores on the way to them
-    alive = np.ones((P, 1), bool)  # fewer than W may be left once those drawn twice are one
+    kept, scores = np.zeros((P, 1), np.int64), np.zeros((P, 1, 0))  # nodes, and the step scores on the path to them
+    alive = np.ones((P, 1), bool)  # fewer than W may remain after duplicates are merged
     made = np.zeros((P, NODES), bool)
     for level in range(DEPTH):
         draws = M if level else W * M
@@ -105,11 +105,11 @@ def beam(tree, W, M, how, rng):
 
 
 def tree_search(tree, simulations, c):
-    """Monte Carlo tree search: every simulation goes down by the largest Q + c π √(1 + ΣN) / (1 + N) to a node it has
-    not seen, writes it, and hands its chance to be sound back up; the answer is where most simulations went.
+    """Monte Carlo tree search: every simulation descends by the largest Q + c π √(1 + ΣN) / (1 + N) to an unseen node,
+    writes it, and passes its probability of being sound back up. The answer is the chain with the most simulations.
 
-    Q is the mean of what came back through a branch, 0 where none has, and N how often that was; π is the policy's
-    chance. A simulation that ends at a leaf again writes nothing, and counts.
+    Q is the mean of what came back through a branch, 0 if nothing has; N is how often that happened; π is the policy's
+    probability. A simulation that ends at a known leaf writes nothing, but counts.
     """
     P = len(tree.prior)
     rows = np.arange(P)
@@ -135,7 +135,7 @@ def tree_search(tree, simulations, c):
     node = np.zeros(P, np.int64)
     for _ in range(DEPTH):
         children = below(node)
-        # below the last one that was seen, the policy's own choice
+        # below the last node seen, the policy's own choice
         order = np.lexsort((np.take_along_axis(tree.prior, children, 1), np.take_along_axis(visits, children, 1)))
         node = children[rows, order[:, -1]]
     return Found(node - OFFSETS[DEPTH], visits > 0)
@@ -147,6 +147,6 @@ def below(node):
 
 
 def lucky_share(tree):
-    """Share of the right answers whose chain has a flawed step at its end: right by chance."""
+    """Fraction of the correct answers whose chain has a flawed last step, i.e. correct by chance."""
     right = tree.chance * tree.correct
     return float((right * ~tree.sound[:, -LEAVES:]).sum() / right.sum())

@@ -1,11 +1,13 @@
-"""Training on the completions of an older policy: a lag or a rare delivery, and what is done about the ratio.
+"""Training on completions from an older policy, because of a lag or of rare deliveries, and what is done about the
+ratio.
 
-The asynchronous setting of AReaL, Fu et al. (2025), arXiv:2505.24298, on sums of two digits, one optimizer step a
-batch.
+It is the asynchronous setting of AReaL, Fu et al. (2025), arXiv:2505.24298, on sums of two digits, with one optimizer
+step per batch.
 
-The words, here and in the lessons on machines: the *lag* of a token is the trainer's version at the update less the
-version that sampled it, that of a completion the lag of its first token, that of a batch their mean. A completion
-*spans* newest − oldest + 1 versions. The *effective share* of a batch is its effective sample size over its size.
+Terms, here and in the lessons on machines: the *lag* of a token is the trainer's version at the update minus the
+version that sampled the token. The lag of a completion is that of its first token, and the lag of a batch is the mean
+over completions. A completion *spans* newest − oldest + 1 versions. The *effective share* of a batch is its effective
+sample size divided by its size.
 """
 
 from dataclasses import dataclass
@@ -24,14 +26,14 @@ from sim.framework.weight_sync import WeightSync
 @dataclass(frozen=True)
 class Drift:
     frame: Frame
-    distance: float  # mean |log ratio| of the own tokens, nats
-    effective: float  # effective sample size of the token ratios, a share
-    trainer_version: int  # when the batch was trained on
-    rollout_version: int  # of the weights that sampled it
+    distance: float  # mean |log ratio| of the own tokens in nats
+    effective: float  # effective sample size of the token ratios, as a fraction
+    trainer_version: int  # the trainer's version at the update
+    rollout_version: int  # the version of the weights that sampled the batch
 
 
 def updates(correction, n, *, lag=0, every=1, learning_rate=0.02, form="fp32", seed=0):
-    """One Drift an update. The rollout has the weights of `lag` updates ago, or, with `every`, those of the last
+    """One Drift per update. The rollout has the weights from `lag` updates ago or, with `every`, those of the last
     delivery.
     """
 
@@ -63,7 +65,9 @@ def updates(correction, n, *, lag=0, every=1, learning_rate=0.02, form="fp32", s
 
 
 def versions(n, *, lag=0, every=1):
-    """(n, 2) of the trainer and of the rollout before each of n updates: the deliveries alone, without the training."""
+    """(n, 2) the versions of trainer and rollout before each of n updates; only deliveries are simulated, not
+    training.
+    """
     trainer, rollout = SimpleNamespace(version=0, policy=SimpleNamespace(params={})), SimpleNamespace(version=0)
     rollout.load = lambda params, version: setattr(rollout, "version", version)
     sync, seen = WeightSync(every, lag), []

@@ -1,7 +1,7 @@
-"""The standard runs: an algorithm file on a task, with the learning rate and batch that suit the task. Settings of
-ours, not a model.
+"""The standard runs: an algorithm file on a task, with a learning rate and batch that suit the task. These are our
+settings, not a model.
 
-What a paper would call the algorithm's settings stays in the file's HP; a critic is made for a file that has a `lam`.
+What a paper would call the algorithm's settings stays in the file's HP; a file with a `lam` gets a critic.
 """
 
 from sim.framework.algorithm import Algorithm
@@ -9,16 +9,16 @@ from sim.framework.controller import Controller
 from sim.worlds import modsum, tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW
 
-ADAMW_RATE = 1 / 100  # assumed: on MODSUM GRPO learns about as fast with AdamW at 0.02 as with plain SGD at 2
+ADAMW_RATE = 1 / 100  # assumed: on MODSUM, GRPO learns about as fast with AdamW at 0.02 as with plain SGD at 2
 
 
 def modsum_rate(optimizer, learning_rate):
-    """The rate that an optimizer gets where one knob serves both: SGD the number itself, AdamW a hundredth of it."""
+    """An optimizer's learning rate when one knob serves both: SGD gets the number itself, AdamW a hundredth of it."""
     return learning_rate if optimizer == "SGD" else ADAMW_RATE * learning_rate
 
 
 def modsum_optimizer(optimizer, learning_rate):
-    """Plain SGD or AdamW by name, at `modsum_rate`; the gradient's norm is not cut in either."""
+    """Plain SGD or AdamW by name, at `modsum_rate`; neither clips the gradient's norm."""
     rate = modsum_rate(optimizer, learning_rate)
     return SGD(rate) if optimizer == "SGD" else AdamW(rate, clip=None)
 
@@ -41,7 +41,7 @@ def modsum_run(
     microbatches=1,
     exact_every=1,
 ):
-    """An algorithm file on MODSUM: plain SGD, every metric exact. `critic_rate` 0 leaves the critic at 0, `task` may
+    """An algorithm file on MODSUM: plain SGD, every metric exact. `critic_rate` 0 keeps the critic at 0; `task` may
     have fewer prompts.
     """
     algorithm = Algorithm(file, hyper, hooks)
@@ -82,10 +82,11 @@ def add_run(
     trainer_temperature=None,
     exact_every=4,
 ):
-    """An algorithm file on sums of two digits, from the supervised policy: AdamW, gradient norm clipped at 1, exact
-    pass rate now and then.
+    """An algorithm file on sums of two digits, starting from the supervised policy: AdamW, gradient norm clipped at 1,
+    exact pass rates at intervals.
 
-    `task` is another task of the tiny language model, `policy` another start; the start is copied and stays as it is.
+    `task` is a different task of the tiny language model, `policy` a different start; the start is copied and not
+    modified.
     """
     algorithm = Algorithm(file, hyper, hooks)
     critic = tinylm.Critic(critic_rate) if "lam" in algorithm.hp else None
@@ -109,7 +110,7 @@ def add_run(
 
 
 def lookup_run(file, *, seed=0, learning_rate=0.02, groups=16, K=8, length=8, hyper=None, hooks=None):
-    """An algorithm file on the table behind a tool, whose replies have this length; every metric is a sampled one."""
+    """An algorithm file on the table behind a tool, with replies of this length; every metric is a sampled one."""
     return add_run(
         file,
         seed=seed,

@@ -1,9 +1,10 @@
-"""A policy is paid by the scores of its steps, in four forms, and learns what brings most: finished work, or steps.
+"""A policy is rewarded by the scores of its steps in one of four forms, and learns whatever earns most: finished work,
+or steps.
 
-A chain needs four pieces of work and then a stop; filler changes nothing. The scorer rates a piece of work 0.8 and
-filler 0.95 or less: assumed, with noise of 0.05. Four forms of what a step is paid: nothing but the outcome; the scores
-added up; the least of them (Cheng et al., 2025, arXiv:2504.15275); the progress, a difference of potentials, which
-keeps the best policy (Ng, Harada and Russell, 1999). REINFORCE with a mean for each step, tabular.
+A chain needs four pieces of work and then a stop; filler changes nothing. The scorer gives a piece of work 0.8 and
+filler 0.95 or less: assumed, with noise of 0.05. The four forms of step reward: only the outcome; the sum of the
+scores; their minimum (Cheng et al., 2025, arXiv:2504.15275); the progress, a difference of potentials, which preserves
+the best policy (Ng, Harada and Russell, 1999). REINFORCE with a mean for each step, tabular.
 """
 
 from dataclasses import dataclass
@@ -21,8 +22,8 @@ FORMS = (OUTCOME, SUM, MIN, PROGRESS)
 
 @dataclass(frozen=True)
 class Batch:
-    actions: np.ndarray  # (B, H) of WORK, FILLER, FINISH, -1 after the stop
-    scores: np.ndarray  # (B, H) of the steps, 0 where there is none
+    actions: np.ndarray  # (B, H) WORK, FILLER or FINISH; -1 after the stop
+    scores: np.ndarray  # (B, H) scores of the steps, 0 if there is none
     works: np.ndarray  # (B, H + 1) pieces of work done before each step, at most NEED
     solved: np.ndarray  # (B,) stopped with all of the work done
 
@@ -35,13 +36,13 @@ class Batch:
 @dataclass(frozen=True)
 class Update:
     number: int
-    batch: Batch  # drawn by the policy before this update
-    reward: float  # mean of a chain, by its form
-    logits: np.ndarray  # (NEED + 1, 3) by the work done, before this update
+    batch: Batch  # sampled by the policy before this update
+    reward: float  # mean over chains, by the form of reward
+    logits: np.ndarray  # (NEED + 1, 3) by the amount of work done, before this update
 
 
 def drawn(logits, filler, rng):
-    """A batch by a policy, logits (NEED + 1, 3)."""
+    """A batch sampled from a policy with logits (NEED + 1, 3)."""
     u, noise = rng.random((B, H)), rng.normal(size=(B, H))
     until = bandit.softmax(logits).cumsum(axis=1)
     actions, works = np.full((B, H), -1), np.zeros((B, H + 1), np.int64)
@@ -59,7 +60,7 @@ def drawn(logits, filler, rng):
 
 
 def outlook(logits):
-    """(share solved, mean steps) of a policy, exactly: the chance of each amount of work, step by step."""
+    """(fraction solved, mean steps) of a policy, exactly, from the probability of each amount of work, step by step."""
     pi, at_steps = bandit.softmax(logits), np.eye(NEED + 1)[0]
     solved = steps = 0.0
     for _ in range(H):
@@ -74,7 +75,7 @@ def outlook(logits):
 
 
 def paid(form, batch, less):
-    """(B, H) what each step is paid by its form, the outcome apart; for min the least score stands at the end."""
+    """(B, H) the reward of each step by its form, without the outcome; for min, the minimum is placed at the end."""
     stepped = (batch.actions == WORK) | (batch.actions == FILLER)
     if form == SUM:
         return (batch.scores - less) * stepped
@@ -87,13 +88,15 @@ def paid(form, batch, less):
 
 
 def credit(form, batch, less):
-    """(B, H) what each step gets: what is still paid from it on, and the outcome."""
+    """(B, H) the credit of each step: the rewards from it on, and the outcome."""
     still = paid(form, batch, less)[:, ::-1].cumsum(axis=1)[:, ::-1]
     return still + batch.solved[:, None]
 
 
 def slope(logits, batch, G):
-    """(NEED + 1, 3) the policy gradient, each step's credit against the mean of those that are still writing."""
+    """(NEED + 1, 3) the policy gradient; each step's credit is taken relative to the mean of the chains still
+    writing.
+    """
     own = batch.actions >= 0
     baseline = (G * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
     advantage = (G - baseline) * own
@@ -106,7 +109,7 @@ def slope(logits, batch, G):
 
 
 def train(form, rng, optimizer, filler=0.95, less=0.0, updates=UPDATES):
-    """Yields an Update for each batch, and one for a batch after the last."""
+    """Yields an Update for each batch, and one for a final batch after the last update."""
     params = dict(logits=np.zeros((NEED + 1, 3)))
     for number in range(updates + 1):
         logits = params["logits"]

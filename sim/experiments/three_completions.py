@@ -1,7 +1,8 @@
-"""Three completions of one prompt, of two, five and one tokens, and the one number that a trainer makes of them.
+"""Three completions of one prompt, with two, five and one tokens, and the single number that a trainer computes from
+them.
 
-The first is right; each advantage is the reward less the mean of the other two. The token loss is that of fresh samples
-before any clip, -ratio * advantage, as in Schulman et al. (2017), arXiv:1707.06347.
+The first is correct; each advantage is the reward minus the mean of the other two. The token loss is that of fresh
+samples before any clip, -ratio * advantage, as in Schulman et al. (2017), arXiv:1707.06347.
 """
 
 import numpy as np
@@ -14,8 +15,8 @@ ADVANTAGE = np.array([1.0, -0.5, -0.5])
 
 
 def shares(mode="seq-mean-token-mean", ratio=1.0):
-    """(3, 5) what each token adds to the loss: weight times -ratio A, with the ratio of the very first token given and
-    all others 1.
+    """(3, 5) each token's contribution to the loss: weight times -ratio A, with `ratio` for the very first token and 1
+    for all others.
     """
     ratios = MASK.copy()
     ratios[0, 0] = ratio

@@ -1,9 +1,8 @@
-"""Whose tokens are they: the mask of a trajectory that a tool helped to write, and what its tokens would do to the
-gradient.
+"""Whose tokens are they? The mask of a trajectory that a tool helped to write, and the effect of the tool's tokens on
+the gradient.
 
 A tool's tokens belong to the transition of the environment, not to the policy; masking them is Jin et al. (2025),
-Search-R1, arXiv:2503.09516, section 3.1. `tool_run` trains on the table behind a tool with the mask in place or without
-it.
+Search-R1, arXiv:2503.09516, section 3.1. `tool_run` trains on the table behind a tool with the mask or without it.
 """
 
 from dataclasses import dataclass
@@ -15,25 +14,25 @@ from sim.experiments.standard_runs import lookup_run
 from sim.worlds.optimizer import norm
 from sim.worlds.tinylm import FINAL, V
 
-KEY = 2  # where the entry that is asked for stands in a prompt
+KEY = 2  # the position in a prompt of the requested entry
 
 
 def built_mask(segments):
-    """(response_mask, valid_mask) of one trajectory from its segments, [("policy", 12), ("tool", 30), ...] with lengths
-    in tokens.
+    """(response_mask, valid_mask) of one trajectory from its segments, [("policy", 12), ("tool", 30), ...], with
+    lengths in tokens.
     """
     author = np.repeat([who == "policy" for who, _ in segments], [length for _, length in segments])
     return author.astype(float), np.ones(len(author))
 
 
 def dilution(response_mask, valid_mask):
-    """The factor on the gradient when a mean over the policy's tokens is divided by the number of all tokens."""
+    """The factor on the gradient if a mean over the policy's tokens is divided by the number of all tokens."""
     return response_mask.sum() / valid_mask.sum()
 
 
 def shifted(own, valid, shift):
-    """The mask moved to the right by `shift` tokens, (N, T): as if it had been built with an index that is off by so
-    many. A row that would be empty keeps its own: a mean over no token is none.
+    """The mask moved `shift` tokens to the right, (N, T), as if it had been built with an index that is off by that
+    many. A row that would become empty keeps its own mask, because a mean over no tokens is undefined.
     """
     place = np.arange(own.shape[1]) - shift
     inside = (place >= 0) & (place < own.shape[1])
@@ -42,19 +41,19 @@ def shifted(own, valid, shift):
 
 
 def in_loss(own, valid, masked, shift):
-    """The mask that the loss gets, (N, T): the policy's tokens, and where `masked` is False the tool's too."""
+    """The mask that the loss gets, (N, T): the policy's tokens and, unless `masked`, the tool's tokens too."""
     return shifted(own, valid, shift) if masked else valid
 
 
 def squared_push(pi, token):
-    """|d log pi(token) / d logits|^2 = 1 - 2 pi(token) + sum pi^2, for rows of probabilities (M, V) and tokens (M,): at
-    most 2.
+    """|d log pi(token) / d logits|^2 = 1 - 2 pi(token) + sum pi^2, at most 2, for rows of probabilities (M, V) and
+    tokens (M,).
     """
     return 1 - 2 * pi[np.arange(len(pi)), token] + (pi * pi).sum(axis=-1)
 
 
 def expected_squared_push(pi):
-    """The mean of it over the policy's own draws, 1 - sum pi^2."""
+    """Its mean over the policy's own samples, 1 - sum pi^2."""
     return 1 - (pi * pi).sum(axis=-1)
 
 
@@ -63,25 +62,25 @@ class Step:
     """One iteration: what was sampled in it, and the gradient before the step."""
 
     accuracy: float
-    call_rate: float  # share of completions with a tool call
-    tool_share: float  # of the squared gradient norm, |g_tool|^2 / (|g_tool|^2 + |g_own|^2)
-    tool_nll: float  # nats a token, of the tool's tokens under the policy
+    call_rate: float  # fraction of completions with a tool call
+    tool_share: float  # share of the squared gradient norm, |g_tool|^2 / (|g_tool|^2 + |g_own|^2)
+    tool_nll: float  # nats per token, for the tool's tokens under the policy
     dilution: float
     mean_ratio: float  # over the tokens in the loss
-    asked: float  # share of the calls that ask for the prompt's entry
-    answered: float  # share of the calls after whose reply the policy begins its answer
+    asked: float  # fraction of calls that ask for the prompt's entry
+    answered: float  # fraction of calls after whose reply the policy begins its answer
     tokens: np.ndarray  # (T,) of the first completion that called
     own: np.ndarray  # (T,) 1: the policy's
     valid: np.ndarray  # (T,)
     logp: np.ndarray  # (T,)
-    push: np.ndarray  # (T,) length of the push at the logits, for weight 1
+    push: np.ndarray  # (T,) length of the push on the logits at weight 1
 
 
 def tool_run(length, *, masked=True, shift=0, diluted=False, recomputed=True, file=grpo, seed=0, steps=60):
-    """Steps of 8 x 8 completions with tool outputs of `length` tokens.
+    """Steps on 8 x 8 completions with tool outputs of `length` tokens.
 
-    `masked` False: the tool's tokens are in the loss. `shift`: the mask stands that many tokens too far right.
-    `diluted`: the mean is over all tokens. `recomputed` False: where the engine has no log-prob, for the tool's tokens,
+    `masked` False: the tool's tokens are in the loss. `shift`: the mask is that many tokens too far to the right.
+    `diluted`: the mean is over all tokens. `recomputed` False: the engine has no log-probs for the tool's tokens, and
     the 0 stays in old_logp.
     """
 
@@ -112,7 +111,7 @@ def tool_run(length, *, masked=True, shift=0, diluted=False, recomputed=True, fi
 
 
 def looked_at(batch, own, valid, logp, cache, run, diluted):
-    """The Step of a batch just before the optimizer's."""
+    """The Step of a batch just before the optimizer step."""
     tool, in_loss, policy = valid - own, batch.response_mask > 0, run.trainer.policy
     dlogp, push = run.algorithm.compute_loss(logp, batch).dlogp, pushes(cache, valid)
     from_tool, from_own = 0.0, 1.0
@@ -139,13 +138,13 @@ def looked_at(batch, own, valid, logp, cache, run, diluted):
 
 
 def edges(tool):
-    """Where the token before the tool's turn stands in each row, and the one after it, (calls,) each."""
+    """In each row, the positions of the token before the tool's turn and of the one after it, (calls,) each."""
     T = tool.shape[1]
     return tool.argmax(axis=1) - 1, np.minimum(T - tool[:, ::-1].argmax(axis=1), T - 1)
 
 
 def pushes(cache, valid):
-    """The length of each token's push at the logits, for weight 1, (N, T)."""
+    """The length of each token's push on the logits at weight 1, (N, T)."""
     _, _, pi, live, picked, _ = cache
     push = np.zeros(valid.shape)
     push[live] = np.sqrt(squared_push(pi[picked // V], picked % V))

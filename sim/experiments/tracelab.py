@@ -1,10 +1,11 @@
-"""Eight kinds of run, from one that learns to one whose sampler and trainer disagree, on a policy small enough that
-right answers, entropy and KL are exact after every update.
+"""Eight kinds of run, from one that learns to one whose sampler and trainer disagree, on a policy so small that pass
+rate, entropy and KL are exact after every update.
 
-Four types of prompt, six strategies: a generic one, one specialist a type, one that only fools the scorer; a second
-choice is the length. A clipped policy gradient on group advantages: Schulman et al. (2017), arXiv:1707.06347, and Shao
-et al. (2024), arXiv:2402.03300. Success rates, shares and lengths are assumed. What is logged here is what logs of real
-runs hold; `right` is what they do not hold unless somebody asks a scorer that the policy was not trained on.
+There are four types of prompt and six strategies: a generic one, one specialist per type, and one that only fools the
+scorer. A second choice is the length. It trains with a clipped policy gradient on group advantages: Schulman et al.
+(2017), arXiv:1707.06347, and Shao et al. (2024), arXiv:2402.03300. Success rates, shares and lengths are assumed. The
+log contains what real runs log; `right` is what they lack unless somebody asks a scorer that the policy was not trained
+on.
 """
 
 from dataclasses import dataclass, field
@@ -17,17 +18,19 @@ SHARES = np.array([0.4, 0.3, 0.2, 0.1])  # of the four types of prompt
 GENERIC, SPECIALIST, ELSEWHERE = np.array([0.70, 0.50, 0.35, 0.25]), 0.95, 0.02
 TYPES, STRATEGIES, HACK = 4, 6, 5
 LENGTHS = np.array([128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0])  # tokens
-LONG_ENOUGH = np.array([0.6, 0.8, 1.0, 1.0, 1.0, 1.0])  # the chance of being right is multiplied by this
-RUNG = np.arange(len(LENGTHS)) - 2.0  # a length reward counts from 512 tokens
-START = np.log([0.80, 0.04, 0.04, 0.04, 0.04, 0.04])  # logits of the strategies, for every type
+LONG_ENOUGH = np.array([0.6, 0.8, 1.0, 1.0, 1.0, 1.0])  # the probability of a correct answer is multiplied by this
+RUNG = np.arange(len(LENGTHS)) - 2.0  # the length reward counts from 512 tokens
+START = np.log([0.80, 0.04, 0.04, 0.04, 0.04, 0.04])  # logits of the strategies, the same for every type
 START_LENGTH = np.log([0.05, 0.15, 0.50, 0.20, 0.07, 0.03])
-TINY = 1e-12  # inside logarithms
+TINY = 1e-12  # added inside logarithms
 QUANTITIES = ("proxy", "right", "entropy", "kl", "length", "zero_variance", "gap", "clip_fraction", "gradient_norm")
 LOGGED = ("right_before", "reward_sd", "reward_max", "reward_min", "group_sd", "k3", "signed", "probability_gap")
 
 
 def success(scale=1.0):
-    """(types, strategies): chance that a strategy answers a prompt of a type rightly, at a sufficient length."""
+    """(types, strategies): the probability that a strategy answers a prompt of a type correctly, at
+    sufficient length.
+    """
     S = np.full((TYPES, STRATEGIES), ELSEWHERE)
     S[:, 0] = GENERIC
     S[np.arange(TYPES), 1 + np.arange(TYPES)] = SPECIALIST
@@ -45,25 +48,25 @@ ADVANTAGES = {
 @dataclass(frozen=True)
 class Setting:
     steps: int = 80
-    prompts: int = 32  # in a step
+    prompts: int = 32  # prompts per step
     K: int = 16  # completions of each
     learning_rate: float = 4.0
     epochs: int = 2  # over the batch of a step
     minibatches: int = 2  # in an epoch
     eps_low: float = 0.2
     eps_high: float = 0.28
-    beta: float = 0.0  # weight of KL to the start, in the loss
+    beta: float = 0.0  # weight of the KL to the start in the loss
     entropy_bonus: float = 0.05
-    lag: int = 0  # steps by which the sampler's weights are older
-    mismatch: float = 0.0  # standard deviation of the sampler's own error, on the strategies' logits
-    hack: float = 0.0  # what the strategy that is never right is paid by the scorer it is trained on
-    length_reward: float = 0.0  # for each doubling beyond 512 tokens
+    lag: int = 0  # the number of steps by which the sampler's weights are older
+    mismatch: float = 0.0  # standard deviation of the sampler's own error in the strategies' logits
+    hack: float = 0.0  # the training scorer's reward for the strategy that is never correct
+    length_reward: float = 0.0  # reward for each doubling beyond 512 tokens
     noise: float = 0.0  # standard deviation, of a reward
     pass_scale: float = 1.0  # every success rate is multiplied by this, up to 1
     advantage: str = "deviation"
 
 
-KINDS = {  # what differs from the default in each kind of run
+KINDS = {  # each kind of run's differences from the default
     "healthy": {},
     "entropy_collapse": dict(entropy_bonus=0.0, epochs=1, learning_rate=1.5),
     "kl_explosion": dict(learning_rate=60.0, epochs=4, eps_low=0.99, eps_high=10.0, entropy_bonus=0.0),
@@ -105,22 +108,22 @@ REFERENCE = Policy().probabilities()
 
 
 def right(strategy, length, pass_scale=1.0):
-    """Share of right answers over all prompts, exact: what a held-out scorer reports."""
+    """Fraction of correct answers over all prompts, exact; this is what a held-out scorer reports."""
     return float(SHARES @ (strategy * success(pass_scale)).sum(axis=1) * (length @ LONG_ENOUGH))
 
 
 def ceiling(pass_scale=1.0):
-    """Right answers of the best policy: for each type its best strategy, at a sufficient length."""
+    """Fraction of correct answers under the best policy: each type's best strategy, at sufficient length."""
     return float(SHARES @ success(pass_scale).max(axis=1))
 
 
 def entropy(strategy):
-    """Of the choice of strategy, mean over prompts, nats; exact."""
+    """Entropy of the choice of strategy, mean over prompts, in nats; exact."""
     return float(-SHARES @ (strategy * np.log(strategy + TINY)).sum(axis=1))
 
 
 def kl(strategy, length):
-    """KL(policy ‖ start), both choices, mean over prompts, nats; exact."""
+    """KL(policy ‖ start) of both choices, mean over prompts, in nats; exact."""
 
     def kl(p, q):
         return (p * (np.log(p + TINY) - np.log(q))).sum(axis=-1)
@@ -147,12 +150,12 @@ def drawn(rng, probabilities):
 
 
 def log_prob(p, q, types, strategy, length):
-    """Of what was drawn, under the probabilities of strategies and of lengths."""
+    """Log-probability of the sampled choices under the probabilities of strategies and of lengths."""
     return np.log(p + TINY)[types, strategy] + np.log(q + TINY)[length]
 
 
 def run(setting, seed):
-    """One step at a time, {quantity: value}: what the step's batch showed, and the policy after its updates."""
+    """Yields {quantity: value} step by step: what the step's batch showed, and the policy after its updates."""
     rng = np.random.default_rng(seed)
     policy, past = Policy(), []
     for step in range(setting.steps):
@@ -175,9 +178,9 @@ def run(setting, seed):
 
 
 def also_logged(rewards, logp, old_logp):
-    """Of a step's batch what one framework or another logs instead: the deviation and the range of the rewards, the
-    mean deviation within a group (ddof 1), and of log ρ = trainer − sampler the mean of ρ − 1 − log ρ, of −log ρ, and
-    of the difference of probabilities.
+    """What various frameworks log about a step's batch instead: the deviation and the range of the rewards, the mean
+    deviation within a group (ddof 1), and, for log ρ = trainer − sampler, the means of ρ − 1 − log ρ, of −log ρ, and of
+    the difference between the probabilities.
     """
     log_ratio = logp - old_logp
     return (
@@ -188,7 +191,7 @@ def also_logged(rewards, logp, old_logp):
 
 
 def batch(setting, p, q, rng):
-    """Types, strategies, lengths and the sampler's own log-probs of a step, (prompts, K) each."""
+    """Types, strategies, lengths and the sampler's own log-probs for a step, (prompts, K) each."""
     types = drawn(rng, np.broadcast_to(SHARES, (setting.prompts, TYPES)))[:, None].repeat(setting.K, axis=1)
     strategy = drawn(rng, p[types])
     length = drawn(rng, np.broadcast_to(q, (*types.shape, len(q))))
@@ -196,7 +199,7 @@ def batch(setting, p, q, rng):
 
 
 def scored(setting, types, strategy, length, rng):
-    """Rewards (prompts, K) of the scorer that the policy is trained on."""
+    """Rewards (prompts, K) from the scorer that the policy is trained on."""
     chance = success(setting.pass_scale)[types, strategy] * LONG_ENOUGH[length]
     rewards = (rng.random(types.shape) < chance) + setting.hack * (strategy == HACK)
     rewards = rewards + setting.length_reward * RUNG[length]
@@ -204,7 +207,9 @@ def scored(setting, types, strategy, length, rng):
 
 
 def updated(setting, policy, types, strategy, length, old_logp, A, rng):
-    """The policy after all mini-batches of a step, the share of samples that the clip silenced, the gradient norm."""
+    """The policy after all mini-batches of a step, the fraction of samples silenced by the clip, and the
+    gradient norm.
+    """
     silenced, norms = [], []
     for _ in range(setting.epochs):
         for rows in np.array_split(rng.permutation(len(types)), setting.minibatches):
@@ -221,8 +226,8 @@ def updated(setting, policy, types, strategy, length, old_logp, A, rng):
 
 
 def gradient(setting, p, q, types, strategy, length, weight):
-    """d objective/d logits, (types, strategies) and (lengths,): mean of weight × ∇ log-prob over the samples, and the
-    exact gradients of the entropy bonus and of the KL term.
+    """d objective/d logits, (types, strategies) and (lengths,): the mean of weight × ∇ log-prob over the samples, plus
+    the exact gradients of the entropy bonus and of the KL term.
     """
     cells = np.bincount((types * STRATEGIES + strategy).ravel(), weight.ravel(), TYPES * STRATEGIES)
     cells = cells.reshape(TYPES, STRATEGIES) / weight.size
@@ -234,13 +239,13 @@ def gradient(setting, p, q, types, strategy, length, weight):
 
 
 def trace(setting, seed):
-    """{quantity: (steps,)} of a whole run."""
+    """{quantity: (steps,)} for a whole run."""
     steps = list(run(setting, seed))
     return {name: np.array([step[name] for step in steps]) for name in (*QUANTITIES, *LOGGED)}
 
 
 def features(trace):
-    """What the tests of a run look at, from the curves of one run."""
+    """The quantities that the tests of a run look at, from the curves of one run."""
     late, first = slice(-10, None), slice(0, 5)
     return dict(
         gap_first=float(trace["gap"][0]),
@@ -256,11 +261,11 @@ def features(trace):
 
 
 def tokens_per_right_answer(trace):
-    """Tokens written for each right answer, mean of the last ten steps."""
+    """Tokens written per correct answer, mean over the last ten steps."""
     return float((trace["length"][-10:] / np.maximum(trace["right"][-10:], TINY)).mean())
 
 
-# The thresholds of this world, chosen on seeds 0 to 29 of the eight kinds; no other world has the same ones.
+# The thresholds of this world, chosen on seeds 0 to 29 of the eight kinds; other worlds need other thresholds.
 TESTS = (
     diagnosis.Test("gap at the first step", "gap_first", 0.02, "logprob_mismatch", lesson="02"),
     diagnosis.Test("gap later on", "gap_late", 0.1, "stale_rollouts", lesson="22c"),
@@ -284,7 +289,7 @@ LEARNED = diagnosis.Condition("held_out", 0.85, instead=diagnosis.Condition("gai
 
 
 def classify(found, use_held_out=True):
-    """Diagnosis of the quantities of `features`, with or without those that a held-out scorer gives."""
+    """Diagnosis from the quantities of `features`, with or without those from a held-out scorer."""
     if not use_held_out:
         found = {name: value for name, value in found.items() if not name.startswith("held_out")}
     return diagnosis.diagnose(TESTS, found, LEARNED)

@@ -1,8 +1,8 @@
-"""What the tiny language model writes: one answer to each of eight sums, of which as many are right, and as many never
-stop, as of all its answers; and the training on sums that lesson 02 follows.
+"""What the tiny language model writes: one answer to each of eight sums, chosen so that correct and endless answers
+have the same shares as among all its answers; and the training run on sums that lesson 02 follows.
 
-A draw of eight can be lucky; so the answers come from many draws, and how many of each kind are taken is the share of
-that kind over all hundred sums, by largest remainders (Hamilton's method of apportionment, a closed form).
+Eight random answers can be lucky. So the answers come from many samples, and the number of each kind is that kind's
+share over all hundred sums, rounded by largest remainders (Hamilton's method of apportionment, a closed form).
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from sim.framework.rollout import RolloutEngine
 from sim.worlds import tasks
 
 SUMS = np.array([75, 34, 96, 81, 26, 68, 49, 52])  # the prompts that are shown: 7 + 5, 3 + 4, …
-GROUP = 8  # completions of a prompt in a batch
-RIGHT, WRONG, ENDLESS = range(3)  # kinds: right; another answer that ended; one that was cut off at the limit
+GROUP = 8  # completions per prompt in a batch
+RIGHT, WRONG, ENDLESS = range(3)  # kinds: correct; wrong and ended; cut off at the limit
 
 
 @dataclass(frozen=True)
 class Written:
-    shares: np.ndarray  # (3,) of the kinds: the right ones exact, the others drawn
+    shares: np.ndarray  # (3,) shares of the kinds; the correct ones are exact, the others sampled
     kinds: tuple  # (8,) of each row
     rows: tuple  # (8,) the tokens of one answer to each of SUMS
 
@@ -37,7 +37,7 @@ class Written:
 
 
 def written(policy, each=8):
-    """What a policy writes at temperature 1, from `each` answers to every sum, always of the same random numbers."""
+    """What a policy writes at temperature 1, from `each` answers to every sum, always with the same random numbers."""
     task = tasks.Add()
     drawn, _ = RolloutEngine(policy).generate(task, tasks.PAIRS, each, np.random.default_rng(0))
     kind = kinds(drawn).reshape(-1, each)
@@ -51,14 +51,14 @@ def written(policy, each=8):
 
 
 def kinds(drawn):
-    """(N,) which of the three each completion of `tasks.Add` is."""
+    """(N,) the kind of each completion of `tasks.Add`."""
     right = (drawn.tokens[:, None] == passing()[drawn.example]).all(axis=2).any(axis=1)
     return np.where(right, RIGHT, np.where(drawn.finished, WRONG, ENDLESS))
 
 
 @cache
 def passing():
-    """The completions that pass, by prompt, (100, most, 8); where a prompt has fewer, its last one again."""
+    """The completions that pass, by prompt, (100, most, 8); a prompt with fewer repeats its last one."""
     example, tokens = tasks.passing()
     by_prompt = [tokens[example == e] for e in tasks.PAIRS]
     most = max(map(len, by_prompt))
@@ -66,7 +66,7 @@ def passing():
 
 
 def largest_remainders(shares, n):
-    """Whole numbers that add up to n, each less than 1 away from its share of n."""
+    """Integers that add up to n, each less than 1 away from its share of n."""
     exact = n * np.asarray(shares) / np.sum(shares)
     counts = np.floor(exact).astype(np.int64)
     for i in np.argsort(counts - exact, kind="stable")[: n - counts.sum()]:
@@ -75,8 +75,8 @@ def largest_remainders(shares, n):
 
 
 def assigned(kind, counts):
-    """A kind for each row of kind (rows, draws), so many of each as `counts` says, of those that were drawn there:
-    right ones go to the sums that are right most often, then endless ones to those of the others that stop least often.
+    """A kind for each row of kind (rows, draws), with the numbers given by `counts`, among those sampled there: correct
+    ones go to the sums that are solved most often, then endless ones to the remaining sums that stop least often.
     """
     taken = np.array([np.bincount(row).argmax() for row in kind])
     free = list(range(len(kind)))
@@ -90,7 +90,9 @@ def assigned(kind, counts):
 
 
 def training(seed=0, temperature=1.0, trainer_temperature=None, groups=16, K=GROUP):
-    """The run of lesson 02: one step a batch, every token weighs alike; `trainer_temperature` None is the sampler's."""
+    """The run of lesson 02: one step per batch, all tokens with equal weights; `trainer_temperature` None means the
+    sampler's.
+    """
     return add_run(
         grpo,
         seed=seed,
@@ -105,7 +107,7 @@ def training(seed=0, temperature=1.0, trainer_temperature=None, groups=16, K=GRO
 
 
 def followed(run, updates):
-    """{update: Written} of a run at these updates, 0 for before training."""
+    """{update: Written} of a run at these updates; 0 is before training."""
     seen = {0: written(run.rollout.policy)}
     for update, _ in enumerate(run.frames(max(updates)), 1):
         if update in updates:
@@ -114,7 +116,7 @@ def followed(run, updates):
 
 
 def batches(run, numbers):
-    """{number: the Batch with its advantages} of a run's batches with these numbers; the first is 1."""
+    """{number: the Batch with its advantages} for a run's batches with these numbers, counted from 1."""
     seen = {}
     for event in run.iterate(max(numbers)):
         if event.stage == 3:
@@ -127,15 +129,15 @@ def batches(run, numbers):
 @dataclass(frozen=True)
 class Group:
     tokens: tuple  # (8,) the tokens of each completion
-    right: tuple  # (8,) whether each is right
-    drawn: tuple  # (8,) the log-prob of each token as it was drawn
-    read: tuple  # (8,) and as the trainer reads it
-    ratio: tuple  # (8,) the probabilities' ratio, read over drawn
-    removed: tuple  # (8,) whether the clip takes the token's push away
+    right: tuple  # (8,) whether each is correct
+    drawn: tuple  # (8,) the log-prob of each token when it was sampled
+    read: tuple  # (8,) the same under the trainer
+    ratio: tuple  # (8,) the ratio of the probabilities, trainer over sampler
+    removed: tuple  # (8,) whether the clip removes the token's push
 
 
 def first_group(example, drawn_at=1.5, read_at=1.0, eps=0.2):
-    """The completions of a prompt in the first batch of `training` at a temperature, read at another one before any
+    """The completions of one prompt in the first batch of `training` at one temperature, read at another before any
     step, with a clip at 1 ± eps.
     """
     run = training(temperature=drawn_at)

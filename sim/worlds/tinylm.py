@@ -2,9 +2,9 @@
 of five lines.
 
 It has the interface of a transformer policy without the attention: it sees the four prompt tokens and the last four
-tokens of the completion. It has 8,708 parameters as a policy and 7,777 as a critic. The architecture is Bengio et al.
-(2003), A Neural Probabilistic Language Model, with one-hot inputs. It learns the tasks of sim/worlds/tasks.py in a
-hundred updates and does not generalize beyond the prompts it has seen.
+tokens of the completion. It has 8,708 parameters as a policy and 7,777 as a critic. The architecture, with one-hot
+inputs, is that of A Neural Probabilistic Language Model, Bengio et al. (2003). It learns the tasks of
+sim/worlds/tasks.py in a hundred updates and does not generalize beyond the prompts it has seen.
 """
 
 import numpy as np
