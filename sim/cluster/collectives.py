@@ -1,8 +1,9 @@
-"""What the GPUs of one job tell each other: seconds of all-reduce, all-gather and all-to-all.
+"""What the GPUs of one job send each other: seconds of all-reduce, all-gather and all-to-all.
 
-Closed form: a start and bytes over bandwidth. Inside the scale-up domain rings and one-shot exchanges as NCCL and the
-engines have them (2026); across it an all-reduce goes in three steps, in, across, in, as NCCL's trees and the
-hierarchical kernels do. Left out: congestion, and that arithmetic and exchange share the chip.
+Closed form: a start-up time plus bytes over bandwidth. Inside the scale-up domain there are rings and one-shot
+exchanges, as in NCCL and the engines (2026). Across domains an all-reduce takes three steps, inside, across, inside, as
+NCCL's trees and the hierarchical kernels do. Congestion is left out, and so is the fact that arithmetic and exchange
+share the chip.
 """
 
 from math import ceil, log2
@@ -14,19 +15,19 @@ from sim.cluster.models import Numbers
 
 ALPHA = 3e-6  # assumed: seconds to start one message of a ring inside the scale-up domain
 ALPHA_ACROSS = 10e-6  # assumed: the same over the NIC
-# assumed: seconds of an all-reduce in one shot, without its bytes; for two H100 some 6 µs are reported, for eight more
+# assumed: seconds of a one-shot all-reduce, without its bytes; about 6 µs are reported for two H100s, more for eight
 # (github.com/NVIDIA/nccl, issue 1259)
 ALPHA_ONE_SHOT = 8e-6
-# assumed: start of an all-to-all inside the domain and across it, and its share of the links. With these the
-# table of DeepEP's README (2025) for 16 to 128 GPUs and 128 tokens is met within 6 % on the way out, 9 % back
+# assumed: start of an all-to-all inside the domain and across it, and its share of the links. With these, the
+# table in DeepEP's README (2025) for 16 to 128 GPUs and 128 tokens is met within 6 % for dispatch and 9 % for combine
 ALPHA_ALL_TO_ALL = 15e-6
 ALPHA_ALL_TO_ALL_ACROSS = 20e-6
 ALL_TO_ALL_SHARE = 0.8
 
 
 def all_reduce(n: int, size: Numbers, accelerator: Accelerator) -> Numbers:
-    """Seconds to sum `size` bytes over n ranks, the faster of two ways: a ring, which sends little and often, or one
-    shot, in which every rank sends all it has to all others. Across the scale-up domain the second way is `in_levels`.
+    """Seconds to sum `size` bytes over n ranks, by the faster of two ways: a ring, which sends little but often, or one
+    shot, in which every rank sends everything to all others. Across scale-up domains the second way is `in_levels`.
     """
     link = accelerator.ring_bytes_per_second(n)
     if n > accelerator.scaleup_domain:
@@ -45,8 +46,9 @@ def ring_all_reduce(n: int, size: Numbers, bytes_per_second: float, alpha: float
 
 
 def in_levels(n: int, size: Numbers, accelerator: Accelerator) -> Numbers:
-    """The same across domains of g ranks: each domain sums and scatters, then every rank sums its g-th part over the
-    n/g domains in a tree, and each domain gathers; 2(g − 1)/g of the buffer inside, 2(1 − g/n)/g over each NIC.
+    """The same across domains of g ranks: each domain reduces and scatters, then every rank sums its g-th part over the
+    n/g domains in a tree, and each domain gathers. It sends 2(g − 1)/g of the buffer inside and 2(1 − g/n)/g over each
+    NIC.
     """
     g = accelerator.scaleup_domain
     inside = 2 * (g - 1) / g * size / accelerator.ring_bytes_per_second(g)
@@ -55,7 +57,7 @@ def in_levels(n: int, size: Numbers, accelerator: Accelerator) -> Numbers:
 
 
 def all_gather(n: int, size: Numbers, accelerator: Accelerator) -> Numbers:
-    """Seconds until each of n ranks of one domain has all `size` bytes of which it holds an n-th; a reduce-scatter of
+    """Seconds until each of n ranks in one domain has all `size` bytes, of which it holds an n-th; a reduce-scatter of
     `size` bytes takes as long.
     """
     if n == 1:
@@ -65,7 +67,7 @@ def all_gather(n: int, size: Numbers, accelerator: Accelerator) -> Numbers:
 
 
 def all_to_all(n: int, out: Numbers, accelerator: Accelerator) -> Numbers:
-    """Seconds in which each of n ranks sends `out` bytes, an equal part to every rank and one of them to itself."""
+    """Seconds for each of n ranks to send `out` bytes in equal parts to every rank, including itself."""
     g = accelerator.scaleup_domain
     if n == 1:
         return 0.0 * out
@@ -79,9 +81,9 @@ def all_to_all(n: int, out: Numbers, accelerator: Accelerator) -> Numbers:
 def expert_exchange(
     n: int, token_bytes: float, tokens: Numbers, top_k: int, accelerator: Accelerator, most: int | None = None
 ) -> Numbers:
-    """Seconds to send `tokens` of each rank to their top_k experts on n ranks, as training kernels do: a token crosses
-    once to each domain that has one of its experts, m(1 − (1 − 1/m)^k) of m domains on average or at `most` so many
-    where the router is limited, and is handed on inside. DeepEP's normal kernels (2025).
+    """Seconds to send `tokens` tokens of each rank to their top_k experts on n ranks, as training kernels do. A token
+    crosses once to each domain that has one of its experts, m(1 − (1 − 1/m)^k) of m domains on average (at most `most`
+    if the router is limited), and is distributed inside. DeepEP's normal kernels (2025).
     """
     g = accelerator.scaleup_domain
     out = tokens * token_bytes * top_k

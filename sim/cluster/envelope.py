@@ -1,9 +1,9 @@
-"""What a job keeps on one GPU, moment by moment: a peak belongs to a moment, so parts that never meet need no room
-together.
+"""What a job keeps on one GPU, moment by moment. A peak belongs to one moment, so parts that never coexist do not need
+room together.
 
-Closed form, from memory.py. The moments of colocated trainers as in HybridFlow (Sheng et al. 2024, arXiv:2409.19256):
-the engine drops its cache before the trainer wakes, and takes the new weights before it takes its cache. Left out: what
-a moment allocates while it turns into the next, and the buffers that carry weights between two pools.
+Closed form, from memory.py. The moments of colocated trainers follow HybridFlow (Sheng et al. 2024, arXiv:2409.19256):
+the engine drops its cache before the trainer wakes, and takes the new weights before it allocates its cache. Left out:
+temporary allocations between moments, and the buffers that carry weights between two pools.
 """
 
 from collections.abc import Mapping
@@ -16,27 +16,27 @@ from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import Model
 
 MOMENTS = ("generate", "score", "update", "sync")
-# who has the GPUs: in turn, with the training state in the host's memory while it is not needed, or always on the GPU;
+# who has the GPUs: both in turn, with the training state offloaded to the host while idle or always on the GPU;
 # or two pools
 PLACEMENTS = ("in turn, offloaded", "in turn, resident", "two pools")
-MOST = 8192  # GPUs that a search goes up to
+MOST = 8192  # the largest number of GPUs that a search tries
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run of reinforcement learning, or with no engine of training on pairs; the GPUs of its parts follow from its
-    own.
+    """A run of reinforcement learning or, without an engine, of training on pairs; the GPUs of its parts follow from
+    its own.
     """
 
     gpus: int
     training: Training
     engine: Engine | None = None
     placement: str = PLACEMENTS[0]
-    share: float = 0.5  # of two pools, that of the engines
+    share: float = 0.5  # the engines' pool, if there are two
 
 
 def pools(job: Job) -> tuple[int, int]:
-    """(GPUs that generate, GPUs that train): at least one each, which `misfits` says where there are not two."""
+    """(GPUs that generate, GPUs that train), at least one each; `misfits` reports a job with fewer than two."""
     if not job.engine or job.placement != "two pools":
         return job.gpus if job.engine else 0, job.gpus
     generating = max(min(round(job.share * job.gpus), job.gpus - 1), 1)
@@ -44,7 +44,7 @@ def pools(job: Job) -> tuple[int, int]:
 
 
 def parts(model: Model, accelerator: Accelerator, job: Job) -> tuple[Engine | None, Training]:
-    """(Engine or None, Training) of this many GPUs; an engine whose size is 0 gets one by `memory.engine_tp`."""
+    """(Engine or None, Training) for this many GPUs; an engine of size 0 gets a size from `memory.engine_tp`."""
     generating, train = pools(job)
     training = replace(job.training, gpus=train)
     if not job.engine:
@@ -56,16 +56,16 @@ def parts(model: Model, accelerator: Accelerator, job: Job) -> tuple[Engine | No
 
 
 def envelope(model: Model, accelerator: Accelerator, job: Job) -> dict[str, dict[str, float]]:
-    """{moment: {component: bytes}} on one GPU: of the engine's pool while it generates, of the trainer's at the other
-    moments. What the engine may fill and does not is cache.
+    """{moment: {component: bytes}} on one GPU, in the engine's pool while it generates and in the trainer's at the
+    other moments. Whatever room the engine may fill and does not need is cache.
     """
     engine, training = parts(model, accelerator, job)
     whole = memory.training_bytes(model, training)
     held = {name: whole[name] for name in ("state", "reference", "critic")}
     stays, apart = job.placement == "in turn, resident", job.placement == "two pools" or not engine
-    # offloaded, the update alone has all of the state; to score and to send it takes the weights
+    # if offloaded, only the update has the whole state; scoring and sending need only the weights
     waiting = held if stays or apart else {"state": weights_alone(model, training)}
-    layer = 34 * training.tokens_of_gpu * model.hidden  # one, which nothing is kept of
+    layer = 34 * training.tokens_of_gpu * model.hidden  # one layer, of which nothing is kept
     logits = memory.logits_bytes(model, training.tokens_of_gpu, training.logits_chunk, backward=False)
     scoring = {part: size / training.tensor_parallel for part, size in (("activations", layer), ("logits", logits))}
     moments = {
@@ -94,7 +94,7 @@ def weights_alone(model: Model, training: Training) -> float:
 
 
 def misfits(model: Model, accelerator: Accelerator, job: Job) -> list[Misfit]:
-    """What of the job is impossible: [Misfit]."""
+    """Everything in the job that is impossible, as [Misfit]."""
     if job.engine and job.placement == "two pools" and job.gpus < 2:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.", "layout")]
     engine, training = parts(model, accelerator, job)
@@ -127,9 +127,9 @@ class Peak(NamedTuple):
 
 
 def peak(model: Model, accelerator: Accelerator, job: Job) -> Peak:
-    """The trainer's fullest moment, of what a trainer may fill. While it generates an engine fills its share with
-    cache, so that moment counts where training state stays beside it, or where the engine cannot hold its weights and
-    one sequence.
+    """The trainer's fullest moment, relative to what a trainer may fill. While it generates, an engine fills its share
+    with cache. So that moment counts only if training state stays beside it, or if the engine cannot hold its weights
+    and one sequence.
     """
     engine, _ = parts(model, accelerator, job)
     moments = envelope(model, accelerator, job)
@@ -146,14 +146,14 @@ def peak(model: Model, accelerator: Accelerator, job: Job) -> Peak:
 
 
 def sized(model: Model, accelerator: Accelerator, engine: Engine) -> Engine:
-    """The engine, and where no size works the largest that there can be, to show what is missing."""
+    """The engine or, if no size works, the largest possible one, to show what is missing."""
     size = engine.tensor_parallel or memory.largest_engine(model, accelerator, engine.pool)
     return replace(engine, tensor_parallel=size)
 
 
 def fewest_gpus(model: Model, accelerator: Accelerator, job: Job) -> int | None:
-    """The fewest GPUs on which nothing is impossible, up to MOST; None if there are none. More GPUs, of which whole
-    groups of the trainer's layout train, never make a job impossible, so halving the range finds it.
+    """The smallest number of GPUs on which the job is possible, up to MOST, or None. Adding GPUs in whole groups of the
+    trainer's layout never makes a job impossible, so bisection finds it.
     """
     group = job.training.group
 
@@ -176,8 +176,8 @@ def fewest_gpus(model: Model, accelerator: Accelerator, job: Job) -> int | None:
 
 
 def copies(model: Model, training: Training, engine: Engine | None = None) -> dict[str, float]:
-    """{copy of the model: bytes, all GPUs together} if each is held once: the policy that is trained, the engine's, the
-    reference, the critic and a reward model of the same size.
+    """{copy of the model: bytes over all GPUs} if each is held once: the trained policy, the engine's, the reference,
+    the critic and a reward model of the same size.
     """
     size, once = model.params(), replace(training, gpus=1, tensor_parallel=1)
     held = {"policy": memory.policy_bytes(model, once)}

@@ -1,13 +1,13 @@
-"""Accelerators: what a row can hold, move and multiply. Data, not a model.
+"""Accelerators: what each can hold, move and multiply. Data, not a model.
 
 From the vendors' data sheets (2020 to 2025), named row by row. GB is 1e9 bytes. Bandwidths are in one direction,
-because a ring collective sees only one; NVIDIA prints NVLink as the sum of both. FLOP/s are dense; most sheets print
-the number with 2:4 sparsity, which is twice that.
+because that is what a ring collective uses; NVIDIA states NVLink as the sum of both directions. FLOP/s are dense; most
+sheets state the number with 2:4 sparsity, which is twice that.
 """
 
 from dataclasses import dataclass
 
-GIB = 2**30 / 1e9  # GB in a GiB: Google prints HBM in GiB, NVIDIA and AMD in GB
+GIB = 2**30 / 1e9  # GB per GiB; Google states HBM in GiB, NVIDIA and AMD in GB
 
 
 @dataclass(frozen=True)
@@ -19,16 +19,16 @@ class Accelerator:
     bf16_tflops: float
     fp8_tflops: float | None
     fp4_tflops: float | None
-    scaleup_gb_per_second: float  # to all peers of the scale-up domain together
-    peer_gb_per_second: float  # to any one peer: less than the line above where there is no switch
-    scaleup_domain: int  # accelerators in it
+    scaleup_gb_per_second: float  # to all peers in the scale-up domain together
+    peer_gb_per_second: float  # to any one peer; less than the line above if there is no switch
+    scaleup_domain: int  # accelerators in the domain
     scaleup_kind: str
     host_gb_per_second: float | None
     nic_gb_per_second: float
     year: int
     source: str
-    unverified: str = ""  # what of the row could not be traced to the vendor
-    ring_links: int | None = None  # to peers that a ring can use at once, where a switch or a mesh does not give all
+    unverified: str = ""  # the parts of the row that could not be traced to the vendor
+    ring_links: int | None = None  # to the peers that a ring can use at once, if a switch or mesh does not give all
 
     @property
     def verified(self) -> bool:
@@ -45,10 +45,10 @@ class Accelerator:
         return self.hbm_tb_per_second * 1e12
 
     def ring_bytes_per_second(self, n: int) -> float:
-        """What each of n ranks can send in rings, in one direction: all links of a switch, n − 1 of a mesh, two of a
-        torus (a ring runs along one axis). Beyond the scale-up domain one ring is laid over the NIC of each of its
-        chips, and each passes all the chips of the domain before it leaves it (NCCL): together they go as fast as these
-        NICs, and no faster than the links inside.
+        """What each of n ranks can send in rings, in one direction: all links of a switch, n − 1 links of a mesh, two
+        of a torus (a ring runs along one axis). Beyond the scale-up domain, one ring is laid over the NIC of each chip
+        in a domain, and each ring passes all chips of the domain before it leaves (NCCL). Together they are as fast as
+        these NICs, but no faster than the links inside.
         """
         if n > self.scaleup_domain:
             cards = 1e9 * self.nic_gb_per_second * self.scaleup_domain
@@ -65,7 +65,7 @@ class Accelerator:
 
 
 def ridge(accelerator: Accelerator, dtype: str = "bf16") -> float:
-    """FLOP the chip can do in the time it reads one byte of HBM. Work below this intensity waits for memory."""
+    """FLOP the chip can do in the time it takes to read one byte of HBM. Work below this intensity waits for memory."""
     return accelerator.flops(dtype) / accelerator.hbm_bytes_per_second
 
 
@@ -78,8 +78,8 @@ def custom(
     scaleup_domain: int,
     nic_gb_per_second: float,
 ) -> Accelerator:
-    """A chip that is in no table, by the numbers of its data sheet: dense FLOP/s, links in one direction; 0 TFLOP/s in
-    fp8 where it has no such arithmetic.
+    """A chip that is not in the table, from the numbers of its data sheet: dense FLOP/s, links in one direction; 0
+    TFLOP/s in fp8 if it has no such arithmetic.
     """
     return Accelerator(
         "custom",

@@ -1,8 +1,8 @@
-"""What six kernels of a training step would buy: the share of the step that each touches, by how much it shortens that
-share, and the gain after each purchase.
+"""What six kernels would gain in a training step: the share of the step that each touches, by how much it shortens that
+share, and the total gain after each purchase.
 
 Closed form: Amdahl (1967) over a step whose shares are measured or assumed; the bytes and operations inside a share
-come from the roofline at peak. The weeks and the speed-up of a weight sync are assumed, and said to be.
+come from the roofline at peak. The weeks, and the speed-up of a weight sync, are assumed and labeled as such.
 """
 
 from collections.abc import Sequence
@@ -16,28 +16,28 @@ from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.models import MODELS, Model
 
 SURFACES = ("prefix attention", "fused log-prob", "packing", "weight sync", "paged memory", "cache kept between turns")
-WEEKS = (6.0, 2.0, 3.0, 4.0, 5.0, 4.0)  # assumed: of one engineer, to write it and to trust it
-SYNC_SPEEDUP = 64.0  # assumed: a sync that reshards on the way against one that gathers on one rank, lesson 24
-HEAD_SHARE = 0.5  # assumed: of peak FLOP/s that a log-prob pass reaches
-UNFUSED_BYTES = 16  # a logit that is written, read, cast and read again
+WEEKS = (6.0, 2.0, 3.0, 4.0, 5.0, 4.0)  # assumed: one engineer's weeks to write it and to trust it
+SYNC_SPEEDUP = 64.0  # assumed: speed-up of a sync that reshards on the way over one that gathers on one rank, lesson 24
+HEAD_SHARE = 0.5  # assumed: fraction of peak FLOP/s that a log-prob pass reaches
+UNFUSED_BYTES = 16  # bytes for a logit that is written, read, cast and read again
 
 
 @dataclass(frozen=True)
 class Workload:
     prompt: int = 1024  # tokens
     completion: int = 4096
-    samples: int = 16  # K, that share a prompt
+    samples: int = 16  # K, the completions that share a prompt
     groups: int = 16  # prompts that a GPU decodes together
     turns: int = 1
-    spread: float = 1.0  # of lengths, standard deviation over mean
-    micro_batch: int = 8  # sequences that are padded together
-    # of the step: rollout, log-probs, training, weight sync; the rest is none of these
+    spread: float = 1.0  # of the lengths, standard deviation over mean
+    micro_batch: int = 8  # sequences padded together
+    # shares of the step: rollout, log-probs, training, weight sync; the rest is something else
     rollout: float = 0.70
     logp: float = 0.08
     train: float = 0.14
     sync: float = 0.05
     mfu: float = 0.4
-    unpaged: float = 0.40  # assumed: of the sequences that run at once where memory is not paged (vLLM: .20 to .38)
+    unpaged: float = 0.40  # assumed: fraction of sequences that run at once if memory is not paged (vLLM: .20 to .38)
     paged: float = 0.96  # where it is
 
     @property
@@ -48,13 +48,13 @@ class Workload:
 @dataclass(frozen=True)
 class Surface:
     name: str
-    share: float  # of the step that it touches, F
-    speedup: float  # of that share, s
+    share: float  # share of the step that it touches, F
+    speedup: float  # speed-up of that share, s
     weeks: float
 
     @property
     def gain(self) -> float:
-        """Part of the step that it saves, 1 − 1/S."""
+        """The fraction of the step that it saves, 1 − 1/S."""
         return self.share * (1 - 1 / self.speedup)
 
     @property
@@ -63,17 +63,17 @@ class Surface:
 
 
 def weight_bytes(model: Model) -> float:
-    """In bf16."""
+    """Bytes of the weights in bf16."""
     return 2.0 * model.params()
 
 
 def amdahl(share: float, speedup: float) -> float:
-    """How many times faster the whole is."""
+    """The speed-up of the whole."""
     return 1 / (1 - share + share / speedup)
 
 
 def padding(spread: float, batch: int) -> float:
-    """Longest over mean of `batch` log-normal lengths: what a padded micro-batch costs (1 where it is packed)."""
+    """Longest over mean of `batch` log-normal lengths, the cost factor of a padded micro-batch (1 if it is packed)."""
     if spread == 0 or batch == 1:
         return 1.0
     s = sqrt(log(1 + spread**2))
@@ -85,13 +85,13 @@ def padding(spread: float, batch: int) -> float:
 
 
 def cache_tokens(work: Workload) -> tuple[float, float]:
-    """(tokens of keys and values that a decode step reads on a GPU, the same with a prompt read once a group)."""
+    """(tokens of keys and values that a decode step reads on a GPU, the same if each prompt is read once per group)."""
     half = work.completion / 2
     return (work.groups * work.samples * (work.prompt + half), work.groups * (work.prompt + work.samples * half))
 
 
 def prefilled(work: Workload, kept: bool) -> float:
-    """Tokens that are read in before each turn, over all sequences; `kept` reads only what is new."""
+    """Tokens read in before each turn, over all sequences; `kept` reads only the new ones."""
     sequences = work.groups * work.samples
     each = work.completion / work.turns
     if kept or work.turns == 1:
@@ -100,7 +100,9 @@ def prefilled(work: Workload, kept: bool) -> float:
 
 
 def rollout_seconds(model: Model, accelerator: Accelerator, work: Workload) -> tuple[float, float, float]:
-    """(seconds of decoding, of them reading keys and values, of prefill) for the rollout of one GPU, at peak."""
+    """(seconds of decoding, the part of them that reads keys and values, seconds of prefill) for one GPU's rollout at
+    peak.
+    """
     kv = model.kv_bytes_per_token() * cache_tokens(work)[0]
     read = work.completion * kv / accelerator.hbm_bytes_per_second
     decode = work.completion * weight_bytes(model) / accelerator.hbm_bytes_per_second + read
@@ -114,7 +116,7 @@ def surfaces(
     work: Workload | None = None,
     weeks: Sequence[float] = WEEKS,
 ) -> list[Surface]:
-    """list[Surface]: for each kernel the share of the step that it touches and by how much it shortens it."""
+    """list[Surface]: for each kernel, the share of the step that it touches and by how much it shortens that share."""
     work = work or Workload()
     decode, read, prefill = rollout_seconds(model, accelerator, work)
     seconds = decode + prefill
@@ -127,7 +129,7 @@ def surfaces(
     sequence = model.kv_bytes_per_token() * (work.prompt + work.completion / 2)
     together = work.groups * work.samples
 
-    # bytes that an iteration reads for each sequence, when so much of what could run together does
+    # bytes that an iteration reads per sequence if this fraction of the possible sequences runs together
     def a_sequence(part: float) -> float:
         return weight_bytes(model) / (part * together) + sequence
 
@@ -143,7 +145,7 @@ def surfaces(
 
 
 def bought(steps_in_order: list[Surface], names: Sequence[str]) -> tuple[list[float], list[Surface]]:
-    """What is left of the step after each purchase, and the surfaces with the shares that they then have."""
+    """What remains of the step after each purchase, and the surfaces with their shares at that time."""
     left, steps = 1.0, [1.0]
     for name in names:
         one = next(s for s in steps_in_order if s.name == name)
@@ -162,12 +164,12 @@ def bought(steps_in_order: list[Surface], names: Sequence[str]) -> tuple[list[fl
 
 
 def ranked(found: list[Surface]) -> list[str]:
-    """Names by gain a week, the largest first, of those that gain anything."""
+    """Names by gain per week, largest first, without those that gain nothing."""
     return [s.name for s in sorted(found, key=lambda s: -s.by_week) if s.gain > 1e-9]
 
 
 def best_first(found: list[Surface]) -> list[str]:
-    """The order that ranks again after each purchase."""
+    """The order obtained by ranking again after each purchase."""
     names = []
     while order := ranked(found):
         names.append(order[0])
@@ -176,8 +178,9 @@ def best_first(found: list[Surface]) -> list[str]:
 
 
 def fits(model: Model, accelerator: Accelerator, work: Workload, shared: bool = False) -> tuple[float, float, int]:
-    """(bytes that weights and the cache need on a GPU at the mean context, bytes there are for them, sequences that
-    run)."""
+    """(bytes that weights and cache need on a GPU at the mean context, bytes available for them, sequences
+    that run).
+    """
     naive, once = cache_tokens(work)
     tokens = once if shared else naive
     weights = weight_bytes(model)

@@ -1,9 +1,9 @@
-"""The KV cache of an inference engine: who fits into the pool, what is reserved in vain, and how blocks hand the room
-out.
+"""The KV cache of an inference engine: how many sequences fit into the pool, how much is reserved in vain, and how
+blocks allocate the room.
 
 Closed forms and two data structures. Blocks, block tables and copy-on-write are PagedAttention (Kwon et al. 2023,
-arXiv:2309.06180), the prefix tree is RadixAttention (Zheng et al. 2023, arXiv:2312.07104). How large the pool is stands
-in memory.py, what reading it costs in throughput.py, who is admitted and evicted in scheduling.py.
+arXiv:2309.06180); the prefix tree is RadixAttention (Zheng et al. 2023, arXiv:2312.07104). memory.py has the size of
+the pool, throughput.py the cost of reading it, and scheduling.py who is admitted and evicted.
 """
 
 from collections import OrderedDict
@@ -15,28 +15,28 @@ import numpy as np
 
 
 def max_sequences(tokens: float, slots: float) -> int:
-    """Sequences that fit at once when each takes `slots` of the cache's `tokens`."""
+    """Sequences that fit at once if each takes `slots` of the cache's `tokens`."""
     return max(floor(tokens / slots), 0)
 
 
 def max_in_groups(room: float, own: float, shared: float, K: int) -> int:
-    """Sequences that fit at once in groups of K: each takes `own` of the room, in slots or in bytes, and each begun
-    group `shared` more for its prompt.
+    """Sequences that fit at once in groups of K: each takes `own` of the room, in slots or bytes, and each group that
+    has begun takes `shared` more for its prompt.
     """
     groups, left = divmod(max(room, 0), shared + K * own)
     return int(groups) * K + min(max(floor((left - shared) / own), 0), K - 1)
 
 
 def token_passes(n: int, cached: bool) -> int:
-    """Tokens that run through the model while n are written: each once if keys and values are kept, else all of them at
-    every step, n (n + 1) / 2.
+    """Tokens that pass through the model while n are written: each once if keys and values are kept, otherwise all of
+    them at every step, n (n + 1) / 2.
     """
     return n if cached else n * (n + 1) // 2
 
 
 def expected_utilization(median: float, sigma: float, max_length: int) -> float:
-    """Share of a reservation of `max_length` that is ever filled, E[min(X, c)] / c, lengths lognormal(ln median, sigma)
-    cut there.
+    """Fraction of a reservation of `max_length` that is ever filled, E[min(X, c)] / c, for lengths lognormal(ln median,
+    sigma) cut off there.
     """
     cut = (log(max_length) - log(median)) / sigma
     return (median * exp(sigma**2 / 2) * normal_cdf(cut - sigma) + max_length * (1 - normal_cdf(cut))) / max_length
@@ -47,30 +47,30 @@ def normal_cdf(x: float) -> float:
 
 
 def fragmentation(lengths: np.ndarray, max_length: int, block: int | None = None) -> float:
-    """Share of the reserved slots that hold a token: whole blocks, or `max_length` for each sequence if there are no
-    blocks.
+    """Fraction of the reserved slots that hold a token, for whole blocks, or for `max_length` per sequence if there are
+    no blocks.
     """
     reserved = np.full(len(lengths), float(max_length)) if block is None else np.ceil(lengths / block) * block
     return float(np.sum(lengths) / np.sum(reserved))
 
 
 def shared_fraction(prompt_share: float, K: int) -> float:
-    """KV of K completions that share their prompt, as a part of what K copies take: (p + K l) / (K (p + l)) with p / (p
-    + l) = prompt_share.
+    """KV of K completions that share their prompt, relative to K separate copies: (p + K l) / (K (p + l)) with p / (p +
+    l) = prompt_share.
     """
     return prompt_share / K + 1 - prompt_share
 
 
 def slots_per_sequence(context: float, block: int, prompt: int = 0, K: int = 1) -> float:
-    """Slots that one sequence of a group of K takes on average; only the prompt's full blocks are shared."""
+    """Mean number of slots per sequence in a group of K; only the prompt's full blocks are shared."""
     shared = prompt // block * block if K > 1 else 0
     return shared / K + context - shared + (block - 1) / 2  # assumed: the last block is filled evenly from 1 to `block`
 
 
 class BlockAllocator:
     """Slots for tokens, in blocks of one size. A sequence has a table of block numbers in the order of its tokens; a
-    block may stand in several tables. The block that was freed first is handed out first, and until then it can be
-    found by the tag of its content.
+    block may be in several tables. Blocks are reused in the order in which they were freed, and until then they can be
+    found by the tag of their content.
     """
 
     def __init__(self, n_blocks: int, block: int) -> None:
@@ -81,7 +81,7 @@ class BlockAllocator:
         self.lengths: dict[Hashable, int] = {}
         self.tags: dict[int, Hashable] = {}
         self.tagged: dict[Hashable, int] = {}  # the block that holds it
-        self.saved = 0  # slots that further tables would have taken without sharing
+        self.saved = 0  # slots that additional tables would have needed without sharing
 
     @property
     def used(self) -> int:
@@ -89,12 +89,12 @@ class BlockAllocator:
 
     @property
     def tokens(self) -> int:
-        """Tokens as the sequences see them: a shared one counts for each."""
+        """Tokens as the sequences see them: a shared token counts once for each."""
         return sum(self.lengths.values())
 
     def map(self) -> tuple[np.ndarray, np.ndarray]:
-        """(references, fill), arrays with a number for each block: how many tables hold it, and the share of its slots
-        that are taken.
+        """(references, fill), arrays with one number per block: how many tables hold it, and the fraction of its slots
+        in use.
         """
         references = np.array(self.references, float)
         fill = np.minimum(references, 1)
@@ -104,21 +104,21 @@ class BlockAllocator:
         return references, fill
 
     def needed(self, sequence: Hashable, n: int) -> tuple[int, bool]:
-        """New blocks for `n` more tokens of `sequence`; one of them is a copy if its last block is half full and
-        someone else reads it.
+        """The number of new blocks for `n` more tokens of `sequence`, and whether one of them is a copy because its
+        last block is partly filled and shared.
         """
         table, length = self.tables.get(sequence, []), self.lengths.get(sequence, 0)
         copy = length % self.block > 0 and self.references[table[-1]] > 1
         return -(-(length + n) // self.block) - len(table) + copy, copy
 
     def append(self, sequence: Hashable, n: int = 1) -> bool:
-        """Room for `n` more tokens of `sequence`, which may be new; False if the blocks do not suffice."""
+        """Makes room for `n` more tokens of `sequence`, which may be new; False if there are not enough blocks."""
         needed, copy = self.needed(sequence, n)
         if needed > len(self.free_blocks):
             return False
         table = self.tables.setdefault(sequence, [])
         if copy:
-            self._release([table.pop()])  # copy-on-write: the first new block takes its place
+            self._release([table.pop()])  # copy-on-write: the first new block replaces it
         if needed:
             table += [self._take() for _ in range(needed)]
         self.lengths[sequence] = self.lengths.get(sequence, 0) + n
@@ -133,17 +133,19 @@ class BlockAllocator:
         self.tables[child], self.lengths[child] = table, n
 
     def free(self, sequence: Hashable) -> None:
-        self._release(self.tables.pop(sequence)[::-1])  # a prefix is worth more than what follows: it goes last
+        self._release(self.tables.pop(sequence)[::-1])  # a prefix is worth more than what follows it, so it goes last
         del self.lengths[sequence]
 
     def tag(self, sequence: Hashable, i: int, tag: Hashable) -> None:
-        """Say what block i of `sequence` holds; what is already there under this tag stays the one that is found."""
+        """States what block i of `sequence` holds; if the tag exists already, the earlier block stays the one that is
+        found.
+        """
         if tag not in self.tagged:
             block = self.tables[sequence][i]
             self.tags[block], self.tagged[tag] = tag, block
 
     def find(self, tags: Iterable[Hashable]) -> list[int]:
-        """The blocks that hold the first of these tags, as far as they are all there."""
+        """The blocks that hold the longest available prefix of these tags."""
         blocks = []
         for tag in tags:
             if tag not in self.tagged:
@@ -152,7 +154,7 @@ class BlockAllocator:
         return blocks
 
     def claim(self, sequence: Hashable, blocks: Sequence[int]) -> None:
-        """A new sequence begins with these blocks, full ones, which may be free or in other tables."""
+        """A new sequence begins with these full blocks, which may be free or in other tables."""
         for b in blocks:
             if self.references[b]:
                 self.saved += self.block
@@ -177,11 +179,11 @@ class BlockAllocator:
 
 
 class RadixCache:
-    """Prompt blocks by content, a tree with a node for each block: the same tokens after the same parent have the same
+    """Prompt blocks by content, a tree with one node per block: the same tokens after the same parent have the same
     keys and values.
 
-    The path from the root is the prefix, so a node is what vLLM looks up by the hash of (hash of the parent, tokens of
-    the block).
+    The path from the root is the prefix, so a node corresponds to what vLLM looks up by the hash of (parent's hash,
+    tokens of the block).
     """
 
     def __init__(self, block: int) -> None:
@@ -189,7 +191,7 @@ class RadixCache:
         self.root: dict[tuple[int, ...], Any] = {}
 
     def match(self, tokens: Sequence[int]) -> int:
-        """How many tokens at the beginning are cached, in whole blocks; they become the most recently used."""
+        """The number of leading tokens that are cached, in whole blocks; these become the most recently used."""
         self.clock += 1
         path = self._path(tokens)
         for node in path:
@@ -197,7 +199,7 @@ class RadixCache:
         return len(path) * self.block
 
     def insert(self, tokens: Sequence[int]) -> None:
-        """Cache the full blocks of `tokens`."""
+        """Caches the full blocks of `tokens`."""
         self.clock += 1
         children = self.root
         for key in self._keys(tokens):
@@ -211,7 +213,7 @@ class RadixCache:
             node["holders"] += by
 
     def evict(self, n: int) -> None:
-        """Forget up to `n` blocks, one at a time: the least recently used leaf that nobody holds."""
+        """Forgets up to `n` blocks, one at a time: the least recently used leaf that nothing holds."""
         for _ in range(n):
             leaves = [
                 (node["used"], siblings, key)

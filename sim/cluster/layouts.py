@@ -1,8 +1,8 @@
-"""Engines of many GPUs: tensor, data, pipeline and decode context parallelism, and experts dealt out over all of them.
+"""Engines with many GPUs: tensor, data, pipeline and decode context parallelism, and experts distributed over all GPUs.
 
 Closed form, on the roofline of throughput.py and the exchanges of collectives.py, for the engines of vLLM and SGLang as
-of 2026: a group of tensor-parallel GPUs holds attention and its cache, all groups of a stage share the experts, and
-stages follow one another. Left out: skew of the routing beyond its mean, and bubbles between stages.
+of 2026: a group of tensor-parallel GPUs holds attention and its cache, all groups in a stage share the experts, and
+stages follow one another. Routing skew beyond its mean and bubbles between stages are left out.
 """
 
 from collections.abc import Iterator
@@ -18,19 +18,19 @@ from sim.cluster.memory import HBM_SHARE, Engine
 from sim.cluster.models import Model, Numbers
 from sim.cluster.throughput import Efficiency
 
-LEFT_OF_OVERLAP = 0.1  # assumed: of the shorter of two halves of a batch, what the longer does not hide
+LEFT_OF_OVERLAP = 0.1  # assumed: the fraction of the shorter half-batch that the longer half does not hide
 
 
 @dataclass(frozen=True)
 class Layout:
     """How one engine is laid out over its GPUs."""
 
-    tensor_parallel: int = 1  # GPUs of a group, which hold attention and cache together
+    tensor_parallel: int = 1  # GPUs in a group, which hold attention and cache together
     data_parallel: int = 1  # groups that share the experts
     pipeline: int = 1  # stages, each of so many groups
-    context_parallel: int = 1  # of a group, over the copies of its cache
+    context_parallel: int = 1  # decode context parallelism within a group, over the copies of its cache
     overlap: bool = False  # two halves of a batch: one computes while the other exchanges
-    redundant: int = 0  # experts of a layer that are held twice
+    redundant: int = 0  # experts per layer that are held twice
 
     @property
     def gpus(self) -> int:
@@ -38,12 +38,12 @@ class Layout:
 
     @property
     def expert_parallel(self) -> int:
-        """GPUs over which the experts of a layer are cut or dealt out."""
+        """GPUs over which the experts of a layer are split or distributed."""
         return self.tensor_parallel * self.data_parallel
 
     @property
     def words(self) -> str:
-        """For instance "TP 8, PP 2" or "DP 32 with EP 32"."""
+        """For example "TP 8, PP 2" or "DP 32 with EP 32"."""
         parts = [f"TP {self.tensor_parallel}"] if self.tensor_parallel > 1 or self.data_parallel == 1 else []
         parts += [f"DP {self.data_parallel:,} with EP {self.expert_parallel:,}"] if self.data_parallel > 1 else []
         parts += [f"PP {self.pipeline}"] if self.pipeline > 1 else []
@@ -53,18 +53,18 @@ class Layout:
 
 @dataclass(frozen=True)
 class Work:
-    """What the engine holds and does: bytes a number, tokens of a sequence, and who shares a prompt."""
+    """What the engine holds and does: bytes per number, tokens per sequence, and which sequences share a prompt."""
 
-    context: float  # tokens of a sequence, on average
-    prompt: float = 0  # tokens of it that siblings have in common
-    siblings: int = 1  # completions of a prompt, on one group
+    context: float  # mean tokens in a sequence
+    prompt: float = 0  # tokens of it that siblings share
+    siblings: int = 1  # completions per prompt, on one group
     weight_bytes: float | None = 2  # None: as the model's file stores them
     kv_bytes: float = 2
     hbm_share: float = HBM_SHARE
 
 
 def engine_of(layout: Layout, work: Work) -> Engine:
-    """The same as `memory` asks for it."""
+    """The same layout in the form that `memory` expects."""
     return Engine(
         tensor_parallel=layout.tensor_parallel,
         context_parallel=layout.context_parallel,
@@ -81,22 +81,22 @@ def layout_of(engine: Engine) -> Layout:
 
 
 def weight_bytes_per_gpu(model: Model, layout: Layout, weight_bytes: float | None = 2) -> float:
-    """The engine's, and the experts that are held twice."""
+    """The engine's weights, including the experts that are held twice."""
     once = memory.weight_bytes_per_gpu(model, engine_of(layout, Work(1, weight_bytes=weight_bytes)))
     twice = layout.redundant / model.moe.experts if model.moe else 0.0
     return once + twice * model.routed_bytes(weight_bytes) / layout.gpus
 
 
 def room(model: Model, accelerator: Accelerator, layout: Layout, work: Work) -> float:
-    """Sequences that an engine's cache holds; not rounded, 0 where the weights leave nothing. Siblings keep one prompt
-    between them.
+    """Sequences that an engine's cache holds, not rounded; 0 if the weights leave no room. Siblings share one copy of
+    their prompt.
     """
     free = work.hbm_share * accelerator.hbm_bytes - weight_bytes_per_gpu(model, layout, work.weight_bytes)
 
     def kept(tokens: float) -> float:
         return float(model.cache_bytes(tokens, work.kv_bytes, layout.tensor_parallel, layout.context_parallel))
 
-    own = work.context - work.prompt * (1 - 1 / work.siblings)  # a state belongs to each, whatever they share
+    own = work.context - work.prompt * (1 - 1 / work.siblings)  # each has its own state, whatever they share
     return layout.data_parallel * layout.pipeline * max(free, 0.0) / kept(own)
 
 
@@ -110,7 +110,7 @@ class Pass(NamedTuple):
 
     @property
     def exchange_share(self) -> Numbers:
-        """Of the longer of reading and arithmetic and the exchange together, what is exchange."""
+        """The exchange's share of its sum with the longer of reading and arithmetic."""
         return self.exchange / (np.maximum(self.reading, self.arithmetic) + self.exchange)
 
 
@@ -139,9 +139,9 @@ def engine_pass(
     kv_bytes: float = 2,
     efficiency: Efficiency = throughput.ASSUMED,
 ) -> Pass:
-    """What `throughput.iteration` is to one group, of all groups and stages of an engine: one token for each of
-    `decode_tokens` sequences over `kv_tokens` in all, and `prefill_tokens` of prompts. With p stages a p-th of them is
-    in each at a time, and a token passes all p of them.
+    """The counterpart of `throughput.iteration` for all groups and stages of an engine: one token for each of
+    `decode_tokens` sequences over `kv_tokens` in all, and `prefill_tokens` of prompts. With p stages, a p-th of them is
+    in each stage at a time, and a token passes through all p.
     """
     stages, groups = layout.pipeline, layout.pipeline * layout.data_parallel
     inside = Flow(
@@ -169,8 +169,8 @@ def engine_pass(
 class Flow(NamedTuple):
     """What goes through an engine, or through one stage of it, in a pass."""
 
-    decoding: Numbers  # sequences of which one token goes through
-    decoding_of_group: Numbers  # of them on the fullest group: a sequence is on one
+    decoding: Numbers  # sequences that pass one token each
+    decoding_of_group: Numbers  # those on the fullest group, since each sequence is on one group
     context: Numbers  # tokens that each of them reads
     prefill: Numbers  # tokens of prompts
     prefill_of_group: Numbers
@@ -188,8 +188,8 @@ class Flow(NamedTuple):
 def bytes_read(
     model: Model, layout: Layout, flow: Flow, weight_bytes: float | None = 2, kv_bytes: float = 2
 ) -> Numbers:
-    """HBM bytes that one GPU reads in all stages: its part of the weights once, of experts those that were routed to,
-    1 − (1 − k/E)^n; and its part of the cache of its group's sequences.
+    """HBM bytes that one GPU reads over all stages: its part of the weights once, of the experts those that tokens were
+    routed to, 1 − (1 − k/E)^n; and its part of the cache of its group's sequences.
     """
     routed = model.routed_bytes(weight_bytes)
     plain = (model.weight_bytes_read(np.inf, weight_bytes) - routed) / layout.tensor_parallel
@@ -202,7 +202,9 @@ def bytes_read(
 def flop_seconds(
     model: Model, accelerator: Accelerator, layout: Layout, flow: Flow, weight_bytes: float | None = 2
 ) -> Numbers:
-    """Seconds of arithmetic on one GPU in all stages at the chip's peak; attention in bf16 whatever the weights are."""
+    """Seconds of arithmetic on one GPU over all stages at the chip's peak; attention runs in bf16 whatever the weights'
+    width.
+    """
     active = model.moe_layers * model.moe.top_k * model.expert_params() if model.moe else 0
     weights = 2.0 * (model.matmul_params() - active) * flow.of_group / layout.tensor_parallel
     weights = weights + 2.0 * active * flow.tokens / layout.expert_parallel
@@ -215,11 +217,11 @@ def flop_seconds(
 def exchanged_seconds(
     model: Model, accelerator: Accelerator, layout: Layout, flow: Flow, weight_bytes: float | None = 2
 ) -> Numbers:
-    """Seconds of exchange of one group in all layers.
+    """Seconds of exchange of one group over all layers.
 
-    Tensor parallelism sums twice a layer; where groups share the experts, once, and tokens go out to their experts and
-    back instead. Decode context parallelism gathers the queries of the ranks that hold one cache and scatters their
-    outputs (vLLM 2026, `cp_lse_ag_out_rs`).
+    Tensor parallelism sums twice per layer. If groups share the experts, it sums once, and tokens travel to their
+    experts and back instead. Decode context parallelism gathers the queries of the ranks that hold one cache and
+    scatters their outputs (vLLM 2026, `cp_lse_ag_out_rs`).
     """
     tp, shared = layout.tensor_parallel, layout.data_parallel > 1
     sums = 2 * model.layers - (model.moe_layers if shared else 0)
@@ -250,11 +252,11 @@ def exchanged_seconds(
 
 
 class Laid(NamedTuple):
-    """A layout at work: sequences that decode together, and what comes out."""
+    """A layout in operation: sequences that decode together, and the resulting throughput."""
 
     layout: Layout
     room: float  # sequences that the cache holds
-    sequences: float  # of them, those that there are
+    sequences: float  # those that exist
     one: Pass
 
     @property
@@ -263,8 +265,8 @@ class Laid(NamedTuple):
 
 
 def layouts(model: Model, gpus: int, longest_group: int = 64) -> Iterator[Layout]:
-    """Layouts of at most `gpus` GPUs that an engine can be built in: powers of two; of a dense model no data
-    parallelism, which would be engines of their own.
+    """Layouts of at most `gpus` GPUs in which an engine can be built, in powers of two; dense models get no data
+    parallelism, which would amount to separate engines.
     """
     powers = [2**n for n in range(gpus.bit_length())]
     for tp in (size for size in model.tp_sizes() if size <= longest_group):
@@ -285,7 +287,7 @@ def laid(
     work: Work,
     efficiency: Efficiency = throughput.ASSUMED,
 ) -> Laid:
-    """A layout with the `waiting` sequences that there are for each GPU of the pool, or as many as fit."""
+    """A layout with the `waiting` sequences available per GPU of the pool, or as many as fit."""
     fits = room(model, accelerator, layout, work)
     sequences = min(fits, waiting * layout.gpus)
     return Laid(
@@ -293,7 +295,7 @@ def laid(
     )
 
 
-@lru_cache(maxsize=256)  # a plan that tries changes asks again for what they leave as it is
+@lru_cache(maxsize=256)  # a planner that tries changes asks again for whatever they leave unchanged
 def best(
     model: Model,
     accelerator: Accelerator,
@@ -303,8 +305,8 @@ def best(
     longest: float,
     efficiency: Efficiency = throughput.ASSUMED,
 ) -> tuple[Laid, ...]:
-    """All layouts that hold a sequence of `longest` tokens on each group, the most tokens a second of the whole pool
-    first, when `completions` are dealt out over it; () where none does. Of equal ones the smaller comes first.
+    """All layouts that hold a sequence of `longest` tokens on each group, sorted by the whole pool's tokens per second
+    when `completions` are distributed over it; () if there is none. Among equals, the smaller comes first.
     """
     alone = replace(work, context=longest, prompt=0, siblings=1)
     candidates = [
@@ -320,5 +322,5 @@ def best(
 
 
 def used(layout: Layout, gpus: int) -> int:
-    """GPUs of a pool that stand in whole engines."""
+    """GPUs of a pool that belong to complete engines."""
     return gpus // layout.gpus * layout.gpus

@@ -1,7 +1,9 @@
-"""How long completions are: a law through three quantiles of a log and a limit, and what engines need of it.
+"""How long completions are: a distribution through three quantiles from a log and a limit, and what engines need from
+it.
 
-Closed form. The logarithm of a length is linear in the normal deviate z between the quantiles and beyond them: a
-lognormal where both segments have one slope, as in Crow and Shimizu (1988), with a heavier or lighter tail otherwise.
+Closed form. The logarithm of a length is linear in the normal deviate z between the quantiles and beyond them. It is
+lognormal if both segments have the same slope, as in Crow and Shimizu (1988), and has a heavier or lighter tail
+otherwise.
 """
 
 from dataclasses import dataclass
@@ -21,7 +23,9 @@ GOLDEN = (5**0.5 - 1) / 2
 
 @dataclass(frozen=True)
 class Law:
-    """Half of the completions are at most p50 tokens long, 90 % p90, 99 % p99; all are cut at `longest`."""
+    """Half of the completions have at most p50 tokens, 90 % at most p90, 99 % at most p99; all are cut off at
+    `longest`.
+    """
 
     p50: float
     p90: float
@@ -36,19 +40,19 @@ class Law:
 
     @property
     def sigmas(self) -> tuple[float, float]:
-        """Spread of log length as the 90 % quantile says it, and as the 99 % quantile does: equal for a lognormal."""
+        """The spread of log length implied by the 90 % quantile and by the 99 % quantile; equal for a lognormal."""
         return log(self.p90 / self.p50) / Z90, log(self.p99 / self.p50) / Z99
 
     @property
     def segments(self) -> list[tuple[float, float, float, float]]:
-        """(from z, to z, log length at z = 0, slope), left to right; what the limit cuts off is no part of them."""
+        """(from z, to z, log length at z = 0, slope), from left to right, without the part beyond the limit."""
         upper = (log(self.p99) - log(self.p90)) / (Z99 - Z90)
         lines = [(-inf, Z90, log(self.p50), self.sigmas[0]), (Z90, inf, log(self.p90) - upper * Z90, upper)]
         return [(left, min(right, self.cut), at, slope) for left, right, at, slope in lines if left < self.cut]
 
     @property
     def cut(self) -> float:
-        """z from which completions are cut at `longest`."""
+        """The z from which completions are cut off at `longest`."""
         for left, right, p, slope in ((-inf, Z90, self.p50, self.sigmas[0]), (Z90, inf, self.p90, None)):
             slope = (log(self.p99) - log(self.p90)) / (Z99 - Z90) if slope is None else slope
             start = 0.0 if left == -inf else Z90
@@ -59,14 +63,14 @@ class Law:
         return inf
 
     def at(self, z: Numbers) -> np.ndarray:
-        """Length at the normal deviate z, numbers or arrays."""
+        """The length at the normal deviate z, numbers or arrays."""
         (low, high) = log(self.p50), log(self.p90)
         upper = (log(self.p99) - high) / (Z99 - Z90)
         logs = np.where(np.asarray(z) < Z90, low + self.sigmas[0] * np.asarray(z), high + upper * (np.asarray(z) - Z90))
         return np.minimum(np.exp(logs), self.longest)
 
     def moment(self, k: int) -> float:
-        """E[length^k]: on a segment with log length a + b z it is exp(k a + k² b²/2) (Φ(z₂ − k b) − Φ(z₁ − k b))."""
+        """E[length^k]: on a segment with log length a + b z, it is exp(k a + k² b²/2) (Φ(z₂ − k b) − Φ(z₁ − k b))."""
         total = 0.0
         for left, right, a, b in self.segments:
             mass = NORMAL.cdf(right - k * b) - NORMAL.cdf(left - k * b)
@@ -84,12 +88,12 @@ class Law:
 
     @property
     def truncated(self) -> float:
-        """Share of the completions that the limit cuts off."""
+        """Fraction of completions that the limit cuts off."""
         return 1 - NORMAL.cdf(self.cut)
 
     def context(self, prompt: float) -> float:
-        """Tokens that a sequence in flight holds, on average: prompt + E[l²] / 2E[l], because long ones live longer and
-        are half done.
+        """Mean tokens held by a sequence in flight, prompt + E[l²] / 2E[l], because long sequences live longer and are
+        half done on average.
         """
         return prompt + self.second_moment / (2 * self.mean)
 
@@ -98,17 +102,17 @@ class Law:
         return straggler.integral(self.at(straggler.Z) * straggler.kth_density(n, n))
 
     def quantiles(self, n: int) -> np.ndarray:
-        """n lengths that stand for the law, in an order without a trend: golden-ratio steps through the quantiles."""
+        """n representative lengths, in an order without a trend: golden-ratio steps through the quantiles."""
         return self.at(deviates(n))
 
 
-@lru_cache(maxsize=16)  # a plan asks for the same ones dozens of times
+@lru_cache(maxsize=16)  # a planner asks for the same ones dozens of times
 def deviates(n: int) -> np.ndarray:
-    """n normal deviates in the middles of as many equal shares, in golden-ratio steps."""
+    """n normal deviates at the midpoints of n equal shares, in golden-ratio steps."""
     z = np.array([NORMAL.inv_cdf((i + 0.5) / n) for i in range(n)])
     return z[np.argsort(np.arange(n) * GOLDEN % 1.0, kind="stable")]
 
 
 def lognormal(median: float, sigma: float, longest: float = inf) -> Law:
-    """The law of a median and a spread of log length."""
+    """The Law with this median and spread of log length."""
     return Law(median, median * exp(sigma * Z90), median * exp(sigma * Z99), longest)

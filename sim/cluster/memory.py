@@ -1,10 +1,10 @@
 """What fits into the memory of a GPU: an engine's weights and cache, a trainer's state, activations and logits.
 
-Closed form. The engine's budget by the rules of vLLM (`MemoryProfilingResult`, 2026) and SGLang
-(`mem-fraction-static`); training state after ZeRO (Rajbhandari et al. 2019, arXiv:1910.02054), activations after
-Korthikanti et al. (2022), arXiv:2205.05198; of a trainer cut into stages and groups after Narayanan et al. (2021),
-arXiv:2104.04473. Not modeled: fragmentation beyond RESERVE, and that a first stage has the embedding and a last one the
-head. When which of this is in the memory stands in envelope.py.
+Closed form. The engine's budget follows the rules of vLLM (`MemoryProfilingResult`, 2026) and SGLang
+(`mem-fraction-static`). Training state follows ZeRO (Rajbhandari et al. 2019, arXiv:1910.02054), activations
+Korthikanti et al. (2022), arXiv:2205.05198, and a trainer split into stages and groups Narayanan et al. (2021),
+arXiv:2104.04473. Not modeled: fragmentation beyond RESERVE, and the embedding in the first stage and the head in the
+last. envelope.py says when each part is in memory.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from sim.cluster.hardware import Accelerator
 from sim.cluster.models import Model
 from sim.words import counted
 
-HBM_SHARE = 0.9  # of the memory that the engine may fill
-RESERVE = 0.08  # assumed: of the memory, for communication buffers and fragmentation while training
-CACHE_SHARE = 1 / 3  # assumed: of an engine's budget, what a useful engine leaves to the cache
+HBM_SHARE = 0.9  # fraction of the memory that the engine may fill
+RESERVE = 0.08  # assumed: fraction of the memory for communication buffers and fragmentation during training
+CACHE_SHARE = 1 / 3  # assumed: fraction of its budget that a useful engine leaves to the cache
 
 
 # The engine
@@ -26,23 +26,23 @@ CACHE_SHARE = 1 / 3  # assumed: of an engine's budget, what a useful engine leav
 
 @dataclass(frozen=True)
 class Engine:
-    """One pool of replicas that generate, all alike."""
+    """One pool of identical replicas that generate."""
 
-    gpus: int | None = None  # of the pool; None: those of one replica
-    tensor_parallel: int | None = 1  # GPUs of a group, which hold attention and cache; None: no size works
-    longest: int = 1  # tokens of one sequence, which must fit alone: at least the whole prompt and one
+    gpus: int | None = None  # GPUs in the pool; None means those of one replica
+    tensor_parallel: int | None = 1  # GPUs in a group, which hold attention and cache; None if no size works
+    longest: int = 1  # tokens of one sequence, which must fit by itself: at least the whole prompt and one more
     context_parallel: int = 1
     hbm_share: float = HBM_SHARE
     weight_bytes: float | None = 2  # None: as the model's file stores them
     kv_bytes: float = 2
     extra_bytes: float = 0
     rule: str = "vllm"
-    data_parallel: int = 1  # groups of a replica that share the experts
+    data_parallel: int = 1  # groups in a replica that share the experts
     pipeline: int = 1  # stages of a replica, each of so many groups
 
     @property
     def size(self) -> int:
-        """GPUs of one replica, of an engine for which there is a size that works."""
+        """GPUs per replica, for an engine with a workable size."""
         return self.group * self.data_parallel * self.pipeline
 
     @property
@@ -53,12 +53,12 @@ class Engine:
 
     @property
     def pool(self) -> int:
-        """GPUs of the pool, of an engine that has one."""
+        """GPUs in the pool, for an engine that has one."""
         return self.size if self.gpus is None else self.gpus
 
     @property
     def split(self) -> dict[str, Any]:
-        """What of it an iteration depends on, as keywords of `throughput.iteration`."""
+        """What an iteration depends on, as keywords of `throughput.iteration`."""
         return dict(
             tensor_parallel=self.tensor_parallel,
             context_parallel=self.context_parallel,
@@ -73,17 +73,17 @@ ONE_GPU = Engine()
 def engine_room(model: Model, accelerator: Accelerator, engine: Engine = ONE_GPU) -> float:
     """Bytes for the cache on each GPU of an engine; negative if the weights alone do not fit.
 
-    Its `extra_bytes` are activations, graphs and whatever else the engine allocates. vLLM takes them off its share u of
-    the memory, u·M − weights/TP − extra; SGLang puts them into the rest, (1 − u)·M.
+    Its `extra_bytes` are activations, graphs and whatever else the engine allocates. vLLM subtracts them from its share
+    u of the memory, u·M − weights/TP − extra; SGLang puts them into the rest, (1 − u)·M.
     """
-    # Nominal memory: a device has some 6 % more, which about pays for an engine's extra bytes when they are left at 0
+    # Nominal memory: a device has about 6 % more, which roughly covers an engine's extra bytes if they are left at 0
     inside = engine.extra_bytes if engine.rule == "vllm" else 0
     weights = weight_bytes_per_gpu(model, engine)
     return engine.hbm_share * accelerator.hbm_bytes - weights - inside
 
 
 def weight_bytes_per_gpu(model: Model, engine: Engine = ONE_GPU) -> float:
-    """The experts are dealt out over a stage's GPUs; everything else is cut by tensor parallelism alone."""
+    """The experts are distributed over a stage's GPUs; everything else is split only by tensor parallelism."""
     routed = model.routed_bytes(engine.weight_bytes)
     plain = model.stored_bytes(engine.weight_bytes) - routed
     return plain / (engine.group * engine.pipeline) + routed / engine.size
@@ -92,14 +92,15 @@ def weight_bytes_per_gpu(model: Model, engine: Engine = ONE_GPU) -> float:
 def capacity(model: Model, accelerator: Accelerator, engine: Engine = ONE_GPU) -> int:
     """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
 
-    Of a model with windows or states: tokens that long sequences can still add, and `sequences` counts the rest.
+    For a model with windows or states, this counts the tokens that long sequences can still add; `sequences` counts the
+    rest.
     """
     shards = model.kv_shards(engine.group, engine.context_parallel) * engine.data_parallel * engine.pipeline
     return floor(engine_room(model, accelerator, engine) * shards / model.kv_bytes_per_token(engine.kv_bytes))
 
 
 def sequences(model: Model, accelerator: Accelerator, context: float, engine: Engine = ONE_GPU) -> float:
-    """Sequences of `context` tokens that fit at once, on average; not rounded, 0 where the weights leave no room."""
+    """Mean number of sequences of `context` tokens that fit at once, not rounded; 0 if the weights leave no room."""
     room = max(engine_room(model, accelerator, engine), 0.0)
     return engine.data_parallel * room / cache_bytes(model, context, engine)
 
@@ -112,7 +113,7 @@ def cache_bytes(model: Model, context: float, engine: Engine = ONE_GPU) -> float
 
 def engine_tp(model: Model, accelerator: Accelerator, engine: Engine) -> int | None:
     """How many of its pool's GPUs share one replica: the fewest that leave a third of the engine's memory to the cache,
-    else the most that there can be if they hold one sequence of its longest, else None.
+    otherwise the most that are possible if they hold one of its longest sequences, otherwise None.
     """
     most = engine.pool // (engine.data_parallel * engine.pipeline)
     sizes = [tp for tp in model.tp_sizes() if tp <= min(most, accelerator.scaleup_domain)]
@@ -128,7 +129,7 @@ def engine_tp(model: Model, accelerator: Accelerator, engine: Engine) -> int | N
 
 
 def largest_engine(model: Model, accelerator: Accelerator, gpus: int) -> int:
-    """The most GPUs that one replica of this model can share."""
+    """The largest number of GPUs that one replica of this model can share."""
     return max(size for size in model.tp_sizes() if size <= min(gpus, accelerator.scaleup_domain))
 
 
@@ -136,7 +137,7 @@ def largest_engine(model: Model, accelerator: Accelerator, gpus: int) -> int:
 
 
 class Ledger(NamedTuple):
-    """Bytes that training keeps of each weight."""
+    """Bytes that training keeps per weight."""
 
     weights: float
     gradients: float
@@ -148,8 +149,8 @@ class Ledger(NamedTuple):
 
     @property
     def waiting(self) -> "Ledger":
-        """What waits in the host's memory while others have the GPUs: gradients are dropped once they were used, by
-        verl's FSDP engine and its Megatron engine alike (verl 0.9.1, `utils/fsdp_utils.py`, `megatron_utils.py`).
+        """What waits in the host's memory while others use the GPUs. Gradients are dropped after use, by verl's FSDP
+        engine and its Megatron engine alike (verl 0.9.1, `utils/fsdp_utils.py`, `megatron_utils.py`).
         """
         return self._replace(gradients=0)
 
@@ -165,9 +166,9 @@ ZERO_PAPER, MEGATRON, FSDP = LEDGERS["2 + 2 + 12"], LEDGERS["2 + 4 + 12"], LEDGE
 
 
 def state_bytes(model: Model, gpus: int, zero: int = 3, ledger: Ledger = ZERO_PAPER, cut: int = 1) -> float:
-    """Weights, gradients and Adam's state on each of `gpus` ranks, of which every `cut` hold one copy of the weights
-    between them, as groups and stages of tensor and pipeline parallelism do. ZeRO 1 shards the optimizer among those
-    that hold the same weights, 2 the gradients too, 3 everything.
+    """Weights, gradients and Adam's state on each of `gpus` ranks, of which every `cut` ranks hold one copy of the
+    weights between them, as groups and stages of tensor and pipeline parallelism do. ZeRO 1 shards the optimizer among
+    ranks that hold the same weights, ZeRO 2 the gradients as well, ZeRO 3 everything.
     """
     ranks = max(gpus // cut, 1)
     parts = zip(ledger, (zero >= 3, zero >= 2, zero >= 1))
@@ -175,10 +176,10 @@ def state_bytes(model: Model, gpus: int, zero: int = 3, ledger: Ledger = ZERO_PA
 
 
 def adapter_params(model: Model, rank: int) -> int:
-    """Weights of LoRA adapters of this rank, r · (inputs + outputs) a matrix: on the projections of attention and on
+    """Weights of LoRA adapters of this rank, r · (inputs + outputs) per matrix, on the attention projections and on
     every plain MLP, as is usual. Hu et al. (2021), arXiv:2106.09685.
     """
-    # assumed: none on routed experts, on routers and on layers that keep a state instead of a cache
+    # assumed: none on routed experts, on routers, or on layers that keep a state instead of a cache
     d, H, K, width, m = model.hidden, model.heads, model.kv_heads, model.head_dim, model.mla
     if m:
         query = [(d, m.q_lora), (m.q_lora, H * (m.nope + m.rope))] if m.q_lora else [(d, H * (m.nope + m.rope))]
@@ -194,13 +195,13 @@ RECOMPUTE = ("none", "selective", "full")
 
 
 def layer_activations(model: Model, length: int, recompute: str = "none") -> dict[str, float]:
-    """{part of a layer: what it keeps of a token until the backward pass}, in multiples of the hidden state's width:
-    Korthikanti et al., section 4.1. The scores grow with the length, and are all that selective recomputation drops
-    (as FlashAttention does); full recomputation keeps the layer's input alone, 2 bytes a number.
+    """{part of a layer: what it keeps per token until the backward pass}, in multiples of the hidden width: Korthikanti
+    et al., section 4.1. The scores grow with the length, and selective recomputation (like FlashAttention) drops only
+    them; full recomputation keeps only the layer's input, 2 bytes per number.
     """
     if recompute == "full":
         return {"input": 2.0}
-    # assumed: a GELU MLP four times as wide, and as many KV heads as heads; others differ by some 20 %
+    # assumed: a GELU MLP four times as wide, and as many KV heads as heads; others differ by about 20 %
     kept = {"norms": 4.0, "attention": 11.0, "MLP": 19.0}
     return kept | ({"scores": 5.0 * model.heads * length / model.hidden} if recompute == "none" else {})
 
@@ -213,10 +214,10 @@ def activation_bytes(
     tensor_parallel: int = 1,
     sequence_parallel: bool = True,
 ) -> float:
-    """Activations of `tokens` in sequences of `length`, on each rank: s b h (34 + 5 a s/h) a layer, or 34, or with full
-    recomputation 2, and one layer's 34 while it is recomputed. Tensor parallelism divides them, and without sequence
-    parallelism all but ten of the 34. Stages divide nothing: the first has as many micro-batches under way as there are
-    stages (Narayanan et al., section 2.2).
+    """Activations of `tokens` in sequences of `length`, on each rank: s b h (34 + 5 a s/h) per layer, or 34, or with
+    full recomputation 2, and one layer's 34 while it is recomputed. Tensor parallelism divides them; without sequence
+    parallelism, all but ten of the 34. Stages divide nothing, because the first stage has as many micro-batches in
+    flight as there are stages (Narayanan et al., section 2.2).
     """
     t, unit = tensor_parallel, tokens * model.hidden
     kept = sum(layer_activations(model, length, recompute).values())
@@ -227,8 +228,8 @@ def activation_bytes(
 
 
 def logits_bytes(model: Model, tokens: float, chunk: int | None = None, backward: bool = True) -> float:
-    """Logits in bf16, their fp32 copy and, in a backward pass, its gradient; of `chunk` tokens at a time where the loss
-    is computed so.
+    """Logits in bf16, their fp32 copy and, in a backward pass, its gradient; for `chunk` tokens at a time if the loss
+    is computed in chunks.
     """
     return min(tokens, chunk or tokens) * model.vocab * (2 + 4 + 4 * backward)
 
@@ -238,32 +239,32 @@ def logits_bytes(model: Model, tokens: float, chunk: int | None = None, backward
 
 @dataclass(frozen=True)
 class Training:
-    """One sharded job that trains."""
+    """One sharded training job."""
 
     gpus: int
     zero: int = 3
     ledger: Ledger = ZERO_PAPER
-    adapters: int = 0  # rank of the adapters that are trained instead of the weights; 0: the weights are
+    adapters: int = 0  # rank of adapters trained in place of the weights; 0 trains the weights
     reference: bool = False  # a frozen copy in bf16, sharded
-    critic: bool = False  # a second model of this size that is trained, and a frozen reward model
-    tokens: int = 0  # of a micro-batch; 0 asks for the state alone
+    critic: bool = False  # a second trained model of this size, and a frozen reward model
+    tokens: int = 0  # tokens in a micro-batch; 0 asks for the state only
     length: int = 0
     recompute: str = "full"
     logits_chunk: int | None = None
     tensor_parallel: int = 1
     context_parallel: int = 1  # GPUs that share a sequence's tokens (Ulysses, ring attention) and none of its weights
     pipeline: int = 1  # stages, each with some of the layers
-    expert_parallel: int = 1  # GPUs over which the experts of a layer are dealt out
+    expert_parallel: int = 1  # GPUs over which the experts of a layer are distributed
     by_tokens: bool = True  # a tensor-parallel group splits norms by tokens and logits by words, as Megatron's does
 
     @property
     def tokens_of_gpu(self) -> float:
-        """Of a micro-batch, those that a tensor-parallel group has to itself."""
+        """The tokens of a micro-batch that a tensor-parallel group has to itself."""
         return self.tokens / self.context_parallel
 
     @property
     def cut(self) -> int:
-        """GPUs that hold one copy of all weights but the experts' between them."""
+        """GPUs that together hold one copy of all weights except the experts'."""
         return self.tensor_parallel * self.pipeline
 
     @property

@@ -1,9 +1,9 @@
 """Bytes and seconds of what one training step moves: weights, experience, texts of the environment, collectives.
 
-Closed form: bytes over the links that they cross, then what of it is hidden behind work. Full sharding after ZeRO
-(Rajbhandari et al., 2019, arXiv:1910.02054), which path crosses which wire after HybridFlow (Sheng et al., 2024,
-arXiv:2409.19256). The four paths are this book's own division. Left out: latencies, congestion, what a reference's
-pass gathers, and casting and loading around a transfer, so every time is the least that it can take.
+Closed form: bytes over the links that they cross, and which part is hidden behind work. Full sharding follows ZeRO
+(Rajbhandari et al., 2019, arXiv:1910.02054); which path crosses which wire follows HybridFlow (Sheng et al., 2024,
+arXiv:2409.19256). The division into four paths is this book's. Latencies, congestion, a reference pass's gathering, and
+casting and loading around a transfer are left out, so every time is a lower bound.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ SCHEDULES = FUNNEL, BROADCAST, DIRECT = ("one sender", "broadcast", "shard to sh
 ROUTES = STRAIGHT, CONTROLLER = ("from GPU to GPU", "through the controller")
 PAYLOADS = PLAIN, ROUTED, TOP, FULL = ("ids and log-probs", "and routed experts", "and 20 logits", "and all logits")
 TOP_LOGITS = 20
-TEXT_BYTES = 4  # of a token as text: about four letters of English
-CONTROLLER_BYTES_PER_SECOND = 10e9  # assumed: what one process can take in and pass on
+TEXT_BYTES = 4  # bytes of a token as text, about four letters of English
+CONTROLLER_BYTES_PER_SECOND = 10e9  # assumed: what one process can receive and pass on
 FRONT_BYTES_PER_SECOND = 10e9  # assumed: the network between engines and sandboxes
-MICRO_BATCH = 32768  # assumed: tokens that one GPU takes through the model at a time
+MICRO_BATCH = 32768  # assumed: tokens that one GPU processes at a time
 
 WEIGHTS, EXPERIENCE, ENVIRONMENT, TRAINER, ENGINES = (
     "weights",
@@ -38,58 +38,58 @@ WEIGHTS, EXPERIENCE, ENVIRONMENT, TRAINER, ENGINES = (
 
 
 def weights_bytes(model: Model, replicas: int, weight_bytes: float = 2) -> float:
-    """All weights, once for each replica of the engine."""
+    """All weights, once per engine replica."""
     return model.params() * weight_bytes * replicas
 
 
 def token_fields(model: Model, payload: str = PLAIN) -> dict[str, int]:
-    """{field: bytes} of what is sent of one token of a completion. Rollout Routing Replay sends the experts that each
-    layer chose (Ma et al., 2025, arXiv:2510.11370).
+    """{field: bytes} sent per token of a completion. Rollout Routing Replay also sends the experts that each layer
+    chose (Ma et al., 2025, arXiv:2510.11370).
     """
     out = {"token id": 4, "log-prob when sampled": 4, "mask": 1, "advantage": 4, "reference's log-prob": 4}
     if payload == ROUTED and model.moe:
         number = 1 if model.moe.experts <= 256 else 2
         out["routed experts"] = model.moe_layers * model.moe.top_k * number
     if payload == TOP:
-        out["20 best logits"] = TOP_LOGITS * (4 + 2)  # an id and a number in bf16 each
+        out["20 best logits"] = TOP_LOGITS * (4 + 2)  # an id and a bf16 number each
     if payload == FULL:
         out["all logits"] = 2 * model.vocab
     return out
 
 
 def token_bytes(model: Model, payload: str = PLAIN) -> int:
-    """Bytes that are sent of one token of a completion."""
+    """Bytes sent per token of a completion."""
     return sum(token_fields(model, payload).values())
 
 
 def experience_bytes(model: Model, completions: int, prompt: int, length: float, payload: str = PLAIN) -> float:
-    """What goes from the engines to the trainer: the prompts' ids, and the fields of each token."""
+    """Bytes sent from the engines to the trainer: the prompts' ids and the fields of each token."""
     return completions * (4 * prompt + length * token_bytes(model, payload))
 
 
 def environment_bytes(completions: int, prompt: int, length: float, turns: int = 1, sessions: bool = True) -> float:
-    """Texts between the engines and the environment. A session keeps what it was told; without one each turn sends the
-    whole text so far, P + L t/T at turn t of T.
+    """Bytes of text between the engines and the environment. A session remembers what it was told; without one, each
+    turn sends the whole text so far, P + L t/T at turn t of T.
     """
     tokens = prompt + length if sessions else turns * prompt + length * (turns + 1) / 2
     return TEXT_BYTES * completions * tokens
 
 
 def environment_messages(completions: int, turns: int = 1) -> int:
-    """A request and an answer in each turn."""
+    """One request and one answer per turn."""
     return 2 * completions * turns
 
 
 def sharded_bytes(model: Model, gpus: int, micro_steps: int, grad_bytes: float = 4) -> float:
     """What each GPU of a fully sharded trainer sends in one update, (2·2P + gP) s (G − 1)/G: in each of s micro-steps
-    it gathers the weights forward and again backward, in bf16, and scatters gradients of g bytes.
+    it gathers the bf16 weights for the forward pass and again for the backward pass, and scatters gradients of g bytes.
     """
     return (2 * 2 + grad_bytes) * model.params() * micro_steps * (gpus - 1) / gpus
 
 
 def split_bytes(model: Model, tensor_parallel: int) -> float:
-    """What each GPU of an engine sends for one token: two all-reduces a layer of the hidden state in bf16, each
-    2(n − 1)/n of it.
+    """What each GPU of an engine sends per token: two all-reduces per layer of the hidden state in bf16, 2(n − 1)/n of
+    it each.
     """
     n = tensor_parallel
     return 2 * model.layers * 2 * (n - 1) / n * model.hidden * 2
@@ -99,10 +99,10 @@ def split_bytes(model: Model, tensor_parallel: int) -> float:
 
 
 def sync_bytes_per_second(schedule: str, nic: float, replicas: int, training: int, tensor_parallel: int) -> float:
-    """At what rate a copy of the weights leaves, bytes a second; `nic` is that of one card.
+    """The rate at which copies of the weights are delivered, in bytes per second; `nic` is that of one card.
 
-    One sender serves one replica after the other. A broadcast is passed on while it arrives, so it takes one pass.
-    Shard to shard all cards of the trainer send, and all those of an engine receive.
+    A single sender serves one replica after another. A broadcast is passed on while it arrives, so it takes one pass.
+    From shard to shard, all cards of the trainer send and all those of an engine receive.
     """
     return {FUNNEL: nic / replicas, BROADCAST: nic, DIRECT: min(training * nic / replicas, tensor_parallel * nic)}[
         schedule
@@ -122,13 +122,13 @@ def sync_seconds(
 
 @dataclass(frozen=True)
 class Setting:
-    """A job, and how its parts are joined."""
+    """A job, and how its parts are connected."""
 
     job: topology.Job
     way: str = SPLIT
     generating: int = 64  # GPUs, where the pools are split
     schedule: str = DIRECT
-    weight_bytes: float = 2  # in the engine, and so on the wire
+    weight_bytes: float = 2  # width in the engine, and so on the wire
     payload: str = PLAIN
     route: str = STRAIGHT
     turns: int = 1
@@ -165,21 +165,21 @@ class Setting:
 
 
 class Path(NamedTuple):
-    """What goes one way in one step."""
+    """What one path moves in one step."""
 
     name: str
     bytes: float
-    seconds: float  # on its links
-    exposed: float  # of them, by how much the step is longer for this path
+    seconds: float  # seconds on its links
+    exposed: float  # exposed seconds: by how much this path lengthens the step
     link: str
 
 
 @dataclass(frozen=True)
 class Report:
     paths: dict[str, Path]  # by name
-    roles: step.Roles  # what they work, without any path
+    roles: step.Roles  # seconds of work without any path
     seconds: float  # of the step
-    work: float  # of the step if nothing had to travel
+    work: float  # seconds of the step if nothing had to travel
     messages: int  # to and from the environment
 
     @property
@@ -192,25 +192,25 @@ class Report:
 
     @property
     def waiting(self) -> float:
-        """Share of the step that goes into what travels."""
+        """Fraction of the step spent on moving data."""
         return 1 - self.work / self.seconds
 
     def share(self, name: str) -> float:
-        """Share of the step that this path alone costs."""
+        """Fraction of the step that this path alone costs."""
         return self.paths[name].exposed / self.seconds
 
     @property
     def largest(self) -> str:
-        """The path that costs most of the step."""
+        """The path that costs the largest part of the step."""
         return max(self.paths, key=self.share)
 
 
 def report(setting: Setting) -> Report:
-    """Bytes, seconds and exposed seconds of each path, and the step that comes of it; -> Report.
+    """The Report of each path's bytes, seconds and exposed seconds, and of the resulting step.
 
-    A step in turn is a sum; a stream is as long as the longest of its lanes (`step.LANES`). A trainer cannot begin
-    before its batch has come, so experience stands in the lane of training. Gathering overlaps the arithmetic of the
-    update, so only what is longer than that counts; all-reduces are inside the iterations of the engines.
+    A synchronous step is a sum; a stream is as long as the longest of its lanes (`step.LANES`). A trainer cannot begin
+    before its batch has arrived, so experience belongs to the training lane. Gathering overlaps the arithmetic of the
+    update, so only the excess counts; all-reduces are inside the engines' iterations.
     """
     working, sizes, links = worked(setting), path_bytes(setting), link_names(setting)
     took = {
@@ -229,7 +229,7 @@ def report(setting: Setting) -> Report:
 
 
 def step_seconds(setting: Setting, working: step.Roles, took: Mapping[str, float]) -> float:
-    """Seconds of a step whose roles work as long as `working` and whose paths take {name: seconds}."""
+    """Seconds of a step whose roles work for `working` and whose paths take {name: seconds}."""
     colocated = setting.way == COLOCATED
     roles = replace(
         working,
@@ -245,9 +245,10 @@ GENERATE, TRAIN = "generate", "train"  # the work, between the paths
 
 
 def laid(setting: Setting, report: Report) -> dict[str, tuple[float, float]]:
-    """{what: (start, seconds)} of one step, of the work and of each path but the engines': theirs is inside their work.
+    """{what: (start, seconds)} in one step, for the work and for each path except the engines', which is inside their
+    work.
 
-    The trainer computes the log-probs of the reference before its update, in which it gathers. In a stream generating,
+    The trainer computes the reference's log-probs before its update, during which it gathers. In a stream, generation,
     training, texts and weights run side by side.
     """
     took, roles = {name: path.seconds for name, path in report.paths.items()}, report.roles
@@ -275,7 +276,9 @@ def laid(setting: Setting, report: Report) -> dict[str, tuple[float, float]]:
 
 
 def worked(setting: Setting) -> step.Roles:
-    """Seconds of the roles without any path: the log-prob when sampled is sent, so only the reference's is computed."""
+    """Seconds of the roles without any path: the sampling log-prob is sent along, so only the reference's is
+    computed.
+    """
     job = setting.job
     return step.roles_from_config(
         job.model,
@@ -296,7 +299,7 @@ def worked(setting: Setting) -> step.Roles:
 
 
 def path_bytes(setting: Setting) -> dict[str, float]:
-    """{name: bytes of one step}, all links of a path together."""
+    """{name: bytes in one step}, over all links of a path."""
     job, length = setting.job, setting.job.law.mean
     of = (job.completions, job.prompt, length)
     inside = sharded_bytes(job.model, setting.train_gpus, setting.micro_steps)
@@ -314,7 +317,7 @@ def nic(setting: Setting) -> float:
 
 
 def weights_seconds(setting: Setting) -> float:
-    """Over the cards of both pools, or, in one pool, from the trainer's layout to the engine's."""
+    """Over the cards of both pools or, in one pool, from the trainer's layout to the engine's."""
     job = setting.job
     if setting.way == COLOCATED:
         return topology.switch_seconds(job)
@@ -323,7 +326,7 @@ def weights_seconds(setting: Setting) -> float:
 
 
 def experience_seconds(setting: Setting) -> float:
-    """Over the trainer's cards, or through one process."""
+    """Over the trainer's cards, or through a single process."""
     straight = setting.route == STRAIGHT
     rate = setting.train_gpus * nic(setting) if straight else setting.controller_bytes_per_second
     return path_bytes(setting)[EXPERIENCE] / rate
@@ -341,8 +344,8 @@ def trainer_seconds(setting: Setting) -> float:
 
 
 def engines_seconds(setting: Setting) -> float:
-    """Each GPU's part of the all-reduces, at the full rate of its links; `throughput.iteration` has them with their
-    start-up times, so they are inside the seconds of the rollout.
+    """Each GPU's part of the all-reduces at the full rate of its links. `throughput.iteration` includes them with their
+    start-up times, so they are inside the rollout's seconds.
     """
     job = setting.job
     sent = split_bytes(job.model, job.tensor_parallel) * setting.generated / setting.replicas

@@ -1,9 +1,9 @@
 """Generation beside training: how long a step takes, and how old each completion is when it is trained on.
 
-One engine and one trainer, event by event. Admission is that of AReaL's staleness manager (Fu et al., 2025,
-arXiv:2505.24298), weights that arrive in the middle of a completion are PipelineRL's (Piché et al., 2025,
-arXiv:2509.19128). Lag is defined in sim/experiments/stale_policy.py. Not modeled: a trainer whose time depends on
-the lengths, prefill, and evictions.
+One engine and one trainer, event by event. Admission follows AReaL's staleness manager (Fu et al., 2025,
+arXiv:2505.24298); weights that arrive in the middle of a completion are PipelineRL's (Piché et al., 2025,
+arXiv:2509.19128). Lag is defined in sim/experiments/stale_policy.py. Not modeled: a trainer whose time depends on the
+lengths, prefill, and evictions.
 """
 
 from collections import deque
@@ -20,18 +20,18 @@ from sim.cluster.straggler import IterationSeconds
 
 @dataclass(frozen=True)
 class Run:
-    """What a pipeline leaves behind; an update is a row, in the order in which it was trained on."""
+    """The results of a pipeline, with one row per update in the order of training."""
 
     wall: float  # seconds until the last update is done
-    train: np.ndarray  # (updates, 2) seconds at which an update's training begins and ends
+    train: np.ndarray  # (updates, 2) the seconds at which an update's training begins and ends
     length: np.ndarray  # (updates, B) tokens
-    lag: np.ndarray  # (updates, B) trainer's version at the update less the version that began the completion
-    spanned: np.ndarray  # (updates, B) versions that wrote it, newest less oldest plus 1
-    start: np.ndarray  # (updates, B) seconds at which it was begun
-    finish: np.ndarray  # (updates, B) and completed
-    dropped: np.ndarray  # lengths of those that were thrown away as too old
-    left: np.ndarray  # (updates,) completions that lie ready when an update has taken its own
-    waiting: float  # completions begun and not yet taken by the trainer, mean over time
+    lag: np.ndarray  # (updates, B) trainer's version at the update minus the version that began the completion
+    spanned: np.ndarray  # (updates, B) number of versions that wrote it, newest minus oldest plus 1
+    start: np.ndarray  # (updates, B) the seconds at which it was begun
+    finish: np.ndarray  # (updates, B) and at which it was completed
+    dropped: np.ndarray  # lengths of those thrown away as too old
+    left: np.ndarray  # (updates,) completions that remain ready after an update has taken its own
+    waiting: float  # completions begun and not yet taken by the trainer, averaged over time
 
     @property
     def step_seconds(self) -> float:
@@ -51,7 +51,7 @@ def one_after_the_other(
     sync_seconds: float,
     slots: float = inf,
 ) -> Run:
-    """Generate a batch, train on it, send the weights; lengths (updates, B) -> Run."""
+    """The Run that generates a batch, trains on it and then sends the weights; lengths (updates, B)."""
     finish, clock, train = [], 0.0, []
     for batch in lengths:
         done = clock + finish_seconds(batch, prompt, iteration_seconds, slots)
@@ -70,7 +70,7 @@ def one_batch_ahead(
     sync_seconds: float,
     slots: float = inf,
 ) -> Run:
-    """Generate a batch while the one before is trained on, then stop both and send the weights; -> Run."""
+    """The Run that generates a batch while training on the previous one, then stops both and sends the weights."""
     finish, clock, begun = [], 0.0, []
     train: list[tuple[float, float]] = []
     for batch in lengths:
@@ -83,7 +83,7 @@ def one_batch_ahead(
 
 
 def finish_seconds(lengths: np.ndarray, prompt: int, iteration_seconds: IterationSeconds, slots: float) -> np.ndarray:
-    """When each of the completions is done, ascending."""
+    """The time at which each completion is finished, ascending."""
     return straggler.drain(lengths, prompt, iteration_seconds, slots)[0]
 
 
@@ -95,7 +95,7 @@ def batch_by_batch(
     begun: np.ndarray,
     finish: Sequence[np.ndarray],
 ) -> Run:
-    """The Run of batches that are generated whole; `finish` is sorted, so are the lengths."""
+    """The Run of batches that are generated whole; `finish` is sorted, and so are the lengths."""
     updates, B = lengths.shape
     lags = np.minimum(np.arange(updates), lag)[:, np.newaxis].repeat(B, axis=1)
     ends = np.array(train)
@@ -117,7 +117,7 @@ def batch_by_batch(
 
 
 class Starved(Exception):
-    """So many completions are too old when they are done that the trainer hardly gets any."""
+    """So many completions are too old when they finish that the trainer gets hardly any."""
 
 
 def stream(
@@ -133,19 +133,20 @@ def stream(
     hard_cap: float = inf,
     in_place: bool = True,
 ) -> Run:
-    """A free slot takes the next prompt, and the trainer the oldest B completions as soon as it is idle; -> Run.
+    """The Run in which a free slot takes the next prompt, and the trainer takes the oldest B completions as soon as it
+    is idle.
 
     A prompt starts only while (those begun) // B ≤ version + head, so none is begun for an update more than `head`
-    ahead of the weights. `lengths` are those of the completions in the order in which they begin. Completions that
-    have waited until their lag exceeds `hard_cap` are dropped, and others may begin in their place. `in_place`:
-    generation pauses while the weights arrive; else they arrive in a second buffer, and count from then on.
+    ahead of the weights. `lengths` belong to the completions in the order in which they begin. Completions that wait
+    until their lag exceeds `hard_cap` are dropped, and others may begin in their place. With `in_place`, generation
+    pauses while the weights arrive; otherwise they arrive in a second buffer and take effect on arrival.
 
     Raises Starved if so many are dropped that the lengths run out.
     """
     now, clock = 0.0, 0.0  # seconds; tokens that a sequence alive since the start would have
     live: list[tuple[float, int]] = []  # heap of (clock at its end, index)
-    begun_at = 0.0  # sum over those alive of the clock at their start
-    version, sending, arrives = 0, 0, inf  # of the engine; of what is on its way; when
+    begun_at = 0.0  # sum of the start clocks of those alive
+    version, sending, arrives = 0, 0, inf  # the engine's version; the version in transit; its arrival
     trained, taken, ready_at = 0, None, inf  # updates done; the batch in training; when it is done
     next_index, submitted = 0, 0
     queue: deque[int] = deque()
@@ -166,7 +167,7 @@ def stream(
             train.append((now, now + train_seconds))
             left_over.append(len(queue))
             ready_at = now + train_seconds
-        # the next event: a completion ends, an update is done, or weights have arrived
+        # the next event: a completion ends, an update finishes, or weights arrive
         until = min(ready_at, arrives)
         n, seconds = len(live), inf
         generating = n > 0 and not (in_place and arrives < inf)
@@ -185,7 +186,7 @@ def stream(
             looked_at = [i]
         else:
             if generating:
-                for _ in range(4):  # how many tokens fit into the time that is left depends on the cache they grow
+                for _ in range(4):  # how many tokens fit into the remaining time depends on the cache that they grow
                     tokens = span / float(iteration_seconds(n, cached + n * tokens / 2))
                 clock += tokens
             now = until
@@ -228,12 +229,12 @@ class Written:
     start: float  # seconds
     finish: float
     began: int  # version of the weights that began it
-    update: int  # that trained on it, which is the trainer's version then
+    update: int  # the update that trained on it, which is the trainer's version at that time
 
 
 def in_slots(run: Run, start: float, end: float) -> list[Written]:
-    """The completions that are written between two seconds, in the order in which they begin, each in the slot that is
-    free for longest. Those that nobody trained on are left out.
+    """The completions written between two times, in the order in which they begin, each in the slot that has been free
+    for longest. Those that were never trained on are left out.
     """
     near = (run.finish > start) & (run.start < end)
     updates = np.arange(len(run.lag))[:, np.newaxis].repeat(run.lag.shape[1], axis=1)
@@ -249,8 +250,8 @@ def in_slots(run: Run, start: float, end: float) -> list[Written]:
 
 
 def board(run: Run, slots: int, columns: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which version began what each of the first `slots` slots works on, (slots, columns), and the one in training,
-    (columns,), over `steps` mean steps of the settled half: counted from the first update shown, NaN where idle.
+    """(slots, columns) the version that began what each of the first `slots` slots is working on, and (columns,) the
+    one in training, over `steps` mean steps of the settled half; counted from the first update shown, NaN if idle.
     """
     first = run.settled.start
     at = run.train[first, 0] + (np.arange(columns) + 0.5) * steps / columns * run.step_seconds
@@ -265,8 +266,8 @@ def board(run: Run, slots: int, columns: int, steps: int) -> tuple[np.ndarray, n
 
 
 def bubble(stages: int, micro_batches: int, chunks: int = 1) -> float:
-    """Share of a pipeline-parallel step in which a stage waits, (p − 1)/v / (m + (p − 1)/v), with v chunks of layers a
-    stage. Narayanan et al. (2021), arXiv:2104.04473.
+    """Fraction of a pipeline-parallel step in which a stage waits, (p − 1)/v / (m + (p − 1)/v), with v chunks of layers
+    per stage. Narayanan et al. (2021), arXiv:2104.04473.
     """
     idle = (stages - 1) / chunks
     return idle / (micro_batches + idle)

@@ -1,9 +1,9 @@
 """One inference engine, iteration by iteration: who is admitted, what is read, who is evicted.
 
 Iteration-level scheduling is Orca's (Yu et al., OSDI 2022), paging vLLM's (Kwon et al. 2023, arXiv:2309.06180), chunked
-prefill Sarathi-Serve's (Agrawal et al. 2024, arXiv:2403.02310), speculation Leviathan et al. (2023), arXiv:2211.17192.
-Eviction and prefix caching follow vLLM's V1 scheduler (2026). Not modeled: drafts that get better or worse, and
-kernels that differ by batch.
+prefill Sarathi-Serve's (Agrawal et al. 2024, arXiv:2403.02310), speculation that of Leviathan et al. (2023),
+arXiv:2211.17192. Eviction and prefix caching follow vLLM's V1 scheduler (2026). Not modeled: drafts whose quality
+changes, and kernels that differ by batch size.
 """
 
 from collections import deque
@@ -39,7 +39,7 @@ class Request:
 
 
 def tokens_a_pass(acceptance: float, drafts: int) -> float:
-    """Tokens a pass yields on average, the model's own one and the guesses that are kept: (1 − α^(γ+1)) / (1 − α)."""
+    """Mean tokens per pass, the model's own and the accepted drafts: (1 − α^(γ+1)) / (1 − α)."""
     if acceptance == 1:
         return drafts + 1.0
     return (1 - acceptance ** (drafts + 1)) / (1 - acceptance)
@@ -47,30 +47,30 @@ def tokens_a_pass(acceptance: float, drafts: int) -> float:
 
 @dataclass(frozen=True)
 class Speculation:
-    acceptance: float  # α, chance that a draft is accepted after those before it were
-    drafts: int  # γ, tokens guessed in each pass
-    cost: float  # c, the drafter's weights as a share of the model's
+    acceptance: float  # α, probability that a draft is accepted if those before it were
+    drafts: int  # γ, tokens drafted in each pass
+    cost: float  # c, the drafter's weights as a fraction of the model's
 
     @property
     def tokens(self) -> float:
-        """Tokens a pass yields on average."""
+        """Mean tokens per pass."""
         return tokens_a_pass(self.acceptance, self.drafts)
 
     @property
     def speedup(self) -> float:
-        """Times as fast while memory is what takes the time and launching takes none: tokens / (γ c + 1)."""
+        """The speed-up while memory sets the pace and launching takes no time: tokens / (γ c + 1)."""
         return self.tokens / (self.drafts * self.cost + 1)
 
 
 def best_drafts(acceptance: float, cost: float, most: int = 64) -> int:
-    """γ of the largest `speedup`, 0 where guessing never pays."""
+    """The γ with the largest `speedup`, 0 if speculation never pays."""
     return max(range(most + 1), key=lambda drafts: Speculation(acceptance, drafts, cost).speedup)
 
 
 def pays_until(
     model: Model, accelerator: Accelerator, speculation: Speculation, context: float, most: int = 2**13, **engine: Any
 ) -> float:
-    """The largest number of sequences of `context` tokens up to which a pass with drafts yields more tokens a second
+    """The largest number of sequences of `context` tokens up to which a pass with drafts yields more tokens per second
     than an iteration without; 0 if none, inf if all up to `most` gain.
     """
     n = np.arange(1, most + 1.0)
@@ -81,34 +81,34 @@ def pays_until(
 
 @dataclass(frozen=True)
 class Policy:
-    batch: int = 256  # sequences at once, at most
+    batch: int = 256  # maximum number of concurrent sequences
     static: bool = False  # the next batch starts when the last sequence of this one has finished
-    reserve: int | None = None  # tokens set aside for every sequence; None: blocks as they are needed
-    prefix: bool = True  # blocks are found by what they hold
-    chunk: int = 2048  # tokens of a mixed iteration; 0: prompts are read whole, in iterations of their own
+    reserve: int | None = None  # tokens reserved for every sequence; None means blocks as needed
+    prefix: bool = True  # blocks are found by their content
+    chunk: int = 2048  # tokens in a mixed iteration; 0 means that prompts are read whole, in separate iterations
     budget: int = 8192  # tokens of such an iteration
-    watermark: float = 0.0  # share of the blocks that admission leaves free
+    watermark: float = 0.0  # fraction of the blocks that admission leaves free
     speculation: Speculation | None = None
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a run leaves behind, or its part so far; an entry of an array is one event, in the order of `seconds`."""
+    """The results of a run, or of its part so far; an entry of an array is one event, in the order of `seconds`."""
 
     makespan: float
     tokens_per_second: float  # generated
     iterations: int
     preemptions: int
     longest_gap: float  # seconds between two tokens of a sequence that was not evicted between them
-    read_again: float  # tokens prefilled after an eviction, as a share of the tokens of all requests
+    read_again: float  # tokens prefilled after evictions, as a fraction of all requests' tokens
     finished: int  # requests
     seconds: np.ndarray
     written: np.ndarray  # tokens generated
     live: np.ndarray  # sequences
-    used: np.ndarray  # slots in blocks that belong to someone
-    filled: np.ndarray  # of these, the ones with a token; a shared one counts once
-    gaps: np.ndarray  # seconds, the longest silence of a sequence that this event ended
-    evictions: np.ndarray  # since the event before
+    used: np.ndarray  # slots in blocks that are in use
+    filled: np.ndarray  # those that hold a token; a shared one counts once
+    gaps: np.ndarray  # seconds, the longest silence of a sequence that ended at this event
+    evictions: np.ndarray  # since the previous event
 
 
 def rates(
@@ -131,7 +131,7 @@ def rates(
 
 
 def requests_of(law: Law, prompts: int, samples: int, prompt: int, rng: np.random.Generator) -> list[Request]:
-    """`samples` requests for each of `prompts` prompts: lengths drawn from the law, prompts evenly from two thirds to
+    """`samples` requests for each of `prompts` prompts: lengths sampled from the law, prompts evenly from two thirds to
     four thirds of `prompt` tokens.
     """
     sizes = rng.integers(max(2 * prompt // 3, 1), 4 * prompt // 3 + (prompt < 3), prompts)
@@ -150,16 +150,16 @@ class Engine:
         n = len(requests)
         self.prompt = np.array([r.prompt for r in requests])
         self.total = self.prompt + np.array([r.output for r in requests])
-        self.known = self.prompt.astype(np.float64)  # tokens whose text is there; an evicted sequence keeps them
-        self.unread = np.zeros(n, np.int64)  # of these, tokens that have to be prefilled before it decodes
-        self.spoke = np.zeros(n)  # when its last token came
+        self.known = self.prompt.astype(np.float64)  # tokens whose text exists; an evicted sequence keeps them
+        self.unread = np.zeros(n, np.int64)  # those of them that must be prefilled before it decodes
+        self.spoke = np.zeros(n)  # when its last token arrived
         self.held = np.zeros(n, np.int64)  # blocks
         self.evicted: set[int] = set()
         self.preemptions = self.read_again = self.finished = 0
         self.evicted_now = False
 
     def tag(self, s: int, i: int) -> tuple[str, int, int]:
-        """What block i of a sequence holds: part of the prompt of its group, or of its own text."""
+        """What block i of a sequence holds: a part of its group's prompt, or of its own text."""
         whole = (i + 1) * self.pool.block <= self.prompt[s]
         return ("prompt", self.requests[s].group, i) if whole else ("own", s, i)
 
@@ -169,9 +169,9 @@ class Engine:
                 self.pool.tag(s, i, self.tag(s, i))
 
     def admit(self) -> None:
-        """First come, first served, while the known tokens and one more fit beside what the running ones take for their
-        next; nobody in an iteration with an eviction, or the evicted and the next would take each other's place for
-        ever.
+        """First come, first served, while the known tokens and one more fit beside what the running sequences take for
+        their next token. Nobody is admitted in an iteration with an eviction, because the evicted and the next would
+        replace each other forever.
         """
         policy, pool = self.policy, self.pool
         wait, self.evicted_now = self.evicted_now, False
@@ -187,7 +187,7 @@ class Engine:
             s = self.waiting[0]
             have = int(self.known[s])
             slots = max(policy.reserve or 0, have + 1)
-            # at least one token is read again, or there is nothing to sample from
+            # at least one token is read again, otherwise there is nothing to sample from
             hits = pool.find(self.tag(s, i) for i in range((have - 1) // pool.block)) if policy.prefix else []
             needed = ceil(slots / pool.block) - len(hits) + sum(pool.references[b] == 0 for b in hits)
             spare = int(policy.watermark * pool.n_blocks) if self.running else 0
@@ -204,7 +204,7 @@ class Engine:
             self.running.append(self.waiting.popleft())
 
     def most_passes(self, sequences: np.ndarray, per_pass: float, at_most: int) -> int:
-        """The largest number of passes, up to `at_most`, whose blocks are free."""
+        """The largest number of passes, up to `at_most`, for which there are free blocks."""
         if self.policy.reserve:
             return at_most
         held, known, total = self.held[sequences], self.known[sequences], self.total[sequences]
@@ -220,7 +220,7 @@ class Engine:
             return at_most
         if not enough(1):
             return 0
-        # every sequence has less than a block that is not full
+        # every sequence has at most one block that is not full
         low, high = 1, min(at_most, int((free + n) * block / (n * per_pass)) + 2)
         while high - low > 1:
             middle = (low + high) // 2
@@ -228,13 +228,13 @@ class Engine:
         return low
 
     def grow(self, sequences: np.ndarray, tokens: float) -> None:
-        """So many tokens more for each, up to its end."""
+        """This many more tokens for each sequence, up to its end."""
         known = self.known[sequences] = np.minimum(self.known[sequences] + tokens, self.total[sequences])
         if not self.policy.reserve:
             self.take_blocks(sequences, known)
 
     def take_blocks(self, sequences: np.ndarray, known: np.ndarray) -> None:
-        """Blocks for so many tokens of each and one more, up to its end."""
+        """Blocks for this many tokens of each sequence and one more, up to its end."""
         slots = np.minimum(np.floor(known) + 1, self.total[sequences]).astype(np.int64)
         blocks = -(-slots // self.pool.block)
         short = blocks > self.held[sequences]  # the others have room in their last block
@@ -244,7 +244,7 @@ class Engine:
 
     def evict_newest(self) -> None:
         newest = self.running.pop()
-        self.tag_full_blocks(newest, self.known[newest])  # so that it finds what nobody has taken when it comes back
+        self.tag_full_blocks(newest, self.known[newest])  # so that it finds its unused blocks when it returns
         self.pool.free(newest)
         self.waiting.appendleft(newest)
         self.evicted.add(newest)
@@ -263,7 +263,7 @@ class Engine:
 def run(
     requests: Sequence[Request], seconds: IterationSeconds, pool: BlockAllocator, policy: Policy, stride: float = inf
 ) -> Trace:
-    """Serve `requests` from first to last: -> Trace, the last of `stream`."""
+    """Serves `requests` from first to last and returns the last Trace of `stream`."""
     *_, trace = stream(requests, seconds, pool, policy, stride, every=inf)
     return trace
 
@@ -277,15 +277,16 @@ def stream(
     every: float = 40,
     watch: Callable[[Engine, float], None] | None = None,
 ) -> Iterator[Trace]:
-    """Serve `requests` from first to last: the Trace so far after `every` events, and at the end that of all. `watch`
-    sees the engine and the clock before each event, when it is known who takes part, and once at the end.
+    """Serves `requests` from first to last: yields the Trace so far after every `every` events, and finally that of
+    everything. `watch` sees the engine and the clock before each event, once it is known who takes part, and once at
+    the end.
 
-    `seconds(sequences, KV tokens, prefill tokens, prefill context)` are those of an iteration. Decode moves on by as
-    many iterations at once as nothing happens in, at most `stride`, at the KV tokens of their middle.
+    `seconds(sequences, KV tokens, prefill tokens, prefill context)` gives the time of an iteration. Decode advances by
+    as many iterations as pass without an event, at most `stride`, evaluated at the KV tokens of their middle.
     """
     engine = Engine(requests, pool, policy)
     longest, room = max(int(engine.total.max()), policy.reserve or 0), pool.n_blocks * pool.block
-    if longest > room:  # alone in the pool it would evict itself for ever
+    if longest > room:  # alone in the pool, it would evict itself forever
         raise ValueError(f"a sequence of {longest:,} tokens can never be served: the pool has {room:,}")
     per_pass = policy.speculation.tokens if policy.speculation else 1.0
     queries = 1 + policy.speculation.drafts if policy.speculation else 1
@@ -367,13 +368,13 @@ def trace_of(engine: Engine, iterations: int, rows: Sequence[tuple[float, ...]])
 
 
 def live_on_average(trace: Trace) -> float:
-    """Sequences in their places, the mean over the time of a run."""
+    """Mean number of sequences in their slots over the time of a run."""
     return float(np.sum(trace.live * np.diff(trace.seconds, prepend=0.0)) / trace.seconds[-1])
 
 
 def timetable(lengths: Sequence[int], places: int, static: bool = False) -> list[tuple[int, int, int, int]]:
-    """Who has which place when, one token an iteration and nothing to read: [(place, number of the sequence, first
-    iteration, last)], both counted from 0.
+    """Which sequence has which slot when, with one token per iteration and no prefill: [(slot, number of the sequence,
+    first iteration, last)], the iterations counted from 0.
     """
     free, out = [0] * places, []
     for number, length in enumerate(lengths):
@@ -386,7 +387,9 @@ def timetable(lengths: Sequence[int], places: int, static: bool = False) -> list
 
 
 def read(engine: Engine, s: int, tokens: float, prefill: float, context: float) -> tuple[float, float]:
-    """Prefill `tokens` of a sequence: -> (tokens of the iteration so far, sum of what each of them attends to)."""
+    """Prefills `tokens` of a sequence and returns (tokens of the iteration so far, the sum of what each of them attends
+    to).
+    """
     before = int(engine.known[s]) - int(engine.unread[s])
     engine.unread[s] -= tokens
     return prefill + tokens, context + tokens * (before + tokens / 2)

@@ -1,8 +1,9 @@
 """Which slot of an engine holds which completion when, step by step: what is written, and which slots wait.
 
-The timetable is scheduling.py's; the ways not to wait are those of straggler.py, lesson 22b. A slot writes a token in
-each iteration. `typical` draws nothing: it spreads lengths and right answers as evenly as their law allows, so that
-what one counts in a picture is what the law says. Partial rollouts as in APRIL (Zhou et al., 2025, arXiv:2509.18521).
+The timetable comes from scheduling.py; the ways to avoid waiting are those of straggler.py, lesson 22b. A slot writes
+one token per iteration. `typical` uses no random numbers: it spreads lengths and correct answers as evenly as their law
+allows, so that counts in a picture agree with the law. Partial rollouts as in APRIL (Zhou et al., 2025,
+arXiv:2509.18521).
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from sim.cluster.scheduling import timetable
 
 @dataclass(frozen=True)
 class Held:
-    """A completion in its slot, from one token to before another."""
+    """A completion in its slot, from one token up to another, exclusive."""
 
     slot: int
     start: int
@@ -34,7 +35,7 @@ class Board:
 
 
 def steps(lengths: Sequence[int], slots: int, wanted: int, until: int, cap: int | None = None) -> Board:
-    """Steps of `wanted` completions, each of which waits for its last; `cap` cuts off what is longer."""
+    """Steps of `wanted` completions, each of which waits for its last one; `cap` cuts off what is longer."""
     written: list[Held] = []
     waits, ends, clock, first = [], [0], 0, 0
     while clock < until and first + wanted <= len(lengths):
@@ -50,7 +51,7 @@ def steps(lengths: Sequence[int], slots: int, wanted: int, until: int, cap: int 
 
 
 def carried_over(lengths: Sequence[int], slots: int, wanted: int, until: int) -> Board:
-    """No slot waits: a step ends with each `wanted`-th completion that is done, and the others go on."""
+    """No slot waits: a step ends with every `wanted`-th completion that finishes, and the others continue."""
     table = [(slot, a, b + 1, n) for slot, n, a, b in timetable(lengths, slots) if a < until]
     done = sorted(b for _, _, b, _ in table)
     ends = done[wanted - 1 :: wanted]
@@ -58,12 +59,12 @@ def carried_over(lengths: Sequence[int], slots: int, wanted: int, until: int) ->
 
 
 def carried(board: Board) -> int:
-    """Completions that go on when the first step ends."""
+    """Completions that continue when the first step ends."""
     return sum(held.start < board.ends[0] < held.end for held in board.written)
 
 
 def busy(board: Board, slots: int, until: float) -> float:
-    """Share of the places for a token, up to then, that held one."""
+    """Fraction of the token slots up to then that held one."""
     return sum(max(min(held.end, until) - held.start, 0) for held in board.written) / (slots * until)
 
 
@@ -74,12 +75,12 @@ class Kept:
     kept: np.ndarray  # bool: done by then
     right: int  # of the kept
     lost: int  # not done by then
-    lost_wrong: int  # of the lost, those that would have been wrong
-    waits: float  # share of the places for a token, up to then, whose completion was done already
+    lost_wrong: int  # the lost ones that would have been wrong
+    waits: float  # fraction of the token slots up to then whose completion had already finished
 
 
 def ended(lengths: np.ndarray, right: np.ndarray, end: int) -> Kept:
-    """A step of completions that each have a slot of their own, cut at `end` tokens whoever still writes."""
+    """A step of completions that each have their own slot, all cut off at `end` tokens."""
     kept = lengths <= end
     lost, lost_wrong = int((~kept).sum()), int((~kept & ~right).sum())
     return Kept(
@@ -89,7 +90,7 @@ def ended(lengths: np.ndarray, right: np.ndarray, end: int) -> Kept:
 
 @dataclass(frozen=True)
 class Completions:
-    """Of several prompts, each array (prompts, completions of one)."""
+    """For several prompts, each array (prompts, completions per prompt)."""
 
     z: np.ndarray  # how long, as straggler.py has it
     right: np.ndarray  # bool
@@ -99,9 +100,9 @@ SHUFFLED = 3  # a seed: in which order short and long ones stand
 
 
 def typical(prompts: int, K: int, p_right: np.ndarray, Z: np.ndarray, between: float = 0.0) -> Completions:
-    """Completions whose lengths are quantiles of their law, and of which as many are right, from the shortest on, as
-    `p_right`, the chance on the grid Z, adds up to. With several prompts the longest of each are quantiles of theirs,
-    and the share `between` of the variance lies between prompts.
+    """Completions whose lengths are quantiles of their law. As many are correct, from the shortest on, as `p_right`,
+    the probability on the grid Z, adds up to. With several prompts, each prompt's longest lengths are quantiles of
+    their law, and the fraction `between` of the variance lies between prompts.
     """
     order, normal = np.random.default_rng(SHUFFLED), NormalDist()
 

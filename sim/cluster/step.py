@@ -1,8 +1,8 @@
-"""The time of a training step from the times of its roles: a sum, or a maximum, by what overlaps.
+"""The time of a training step from the times of its roles: a sum or a maximum, depending on what overlaps.
 
-Closed form. Amdahl (1967) for the sum; for the maximum the law of the slowest machine. Deterministic: seconds are
-means, and the mean of a maximum is at least the maximum of the means, so an overlapped step is never faster than this
-says for its own role times.
+Closed form: Amdahl (1967) for the sum, and the law of the slowest machine for the maximum. Deterministic: seconds are
+means, and the mean of a maximum is at least the maximum of the means, so with its own role times an overlapped step is
+never faster than computed here.
 """
 
 import math
@@ -23,16 +23,16 @@ OVERLAPS = ("sync", "carry-over", "one-off", "async")
 
 @dataclass(frozen=True)
 class Roles:
-    """Seconds a step spends in each role when that role runs alone."""
+    """Seconds that a step spends in each role when that role runs alone."""
 
     rollout: float
     verify: float
-    log_probs: float  # old log-probs and the reference's
+    log_probs: float  # old log-probs and those of the reference
     train: float
     sync: float
-    other: float = 0.0  # what the timers did not attribute
-    tail: float = 0.0  # of the rollout: waiting for the last completions; a continuous stream does not wait
-    switch: float = 0.0  # of GPUs that generate and train in turn: sleeping, waking, moving the optimizer's state
+    other: float = 0.0  # time that the timers did not attribute
+    tail: float = 0.0  # part of the rollout: waiting for the last completions; a continuous stream does not wait
+    switch: float = 0.0  # for GPUs that generate and train alternately: sleeping, waking, moving the optimizer's state
 
 
 ONE_AFTER_THE_OTHER = ((("rollout", "verify", "log_probs", "train"),), ("sync", "switch", "other"))
@@ -40,7 +40,7 @@ ONE_AFTER_THE_OTHER = ((("rollout", "verify", "log_probs", "train"),), ("sync", 
 # assumed: in a stream the unattributed seconds are hidden too, so "other" is in no lane of "async"
 LANES = {
     "sync": ONE_AFTER_THE_OTHER,
-    "carry-over": ONE_AFTER_THE_OTHER,  # unfinished completions go on in the next step
+    "carry-over": ONE_AFTER_THE_OTHER,  # unfinished completions continue in the next step
     "one-off": ((("rollout", "verify"), ("log_probs", "train")), ("sync", "switch", "other")),
     # new weights arrive in a second buffer while the old ones generate
     "async": ((("rollout",), ("verify",), ("log_probs", "train"), ("sync",)), ()),
@@ -51,12 +51,12 @@ NO_TAIL = ("carry-over", "async", "async, in place")
 
 
 def pausing(overlap: str) -> str:
-    """The key of LANES in which generation pauses while the weights of a stream change."""
+    """The key of LANES in which generation pauses while a stream's weights change."""
     return "async, in place" if overlap == "async" else overlap
 
 
 def step_time(roles: Roles, overlap: str) -> float:
-    """Seconds between two updates: the longest of the lanes, plus what waits for them all."""
+    """Seconds between two updates: the longest of the lanes, plus whatever waits for all of them."""
     lanes, after = LANES[overlap]
     longest = max(lane_seconds(roles, lane, overlap) for lane in lanes)
     return longest + lane_seconds(roles, after, overlap)
@@ -67,12 +67,12 @@ def lane_seconds(roles: Roles, lane: Sequence[str], overlap: str) -> float:
 
 
 def seconds(roles: Roles, role: str, overlap: str) -> float:
-    """A role's seconds; a stream, and a step that carries completions over, generate without waiting for the tail."""
+    """A role's seconds; a stream, and a step with carried-over completions, generate without waiting for the tail."""
     return roles.rollout - roles.tail if role == "rollout" and overlap in NO_TAIL else getattr(roles, role)
 
 
 def timeline(roles: Roles, overlap: str) -> dict[str, tuple[float, float]]:
-    """{role: (start, seconds)} of one step; lanes start together."""
+    """{role: (start, seconds)} in one step; lanes start together."""
     lanes, after = LANES[overlap]
     starts: dict[str, tuple[float, float]] = {}
     barrier = 0.0
@@ -92,39 +92,39 @@ def place(
 
 
 def critical_lanes(roles: Roles, overlap: str) -> list[tuple[str, ...]]:
-    """The lanes that take as long as the longest: more than one is a tie."""
+    """The lanes that take as long as the longest; more than one is a tie."""
     lanes, _ = LANES[overlap]
     longest = max(lane_seconds(roles, lane, overlap) for lane in lanes)
     return [lane for lane in lanes if math.isclose(lane_seconds(roles, lane, overlap), longest, rel_tol=1e-12)]
 
 
 def exposed(roles: Roles, overlap: str) -> dict[str, float]:
-    """{role: seconds} on the critical path; they add up to the step. Of tied lanes the first counts."""
+    """{role: seconds} on the critical path, which add up to the step. Among tied lanes the first counts."""
     path = (*critical_lanes(roles, overlap)[0], *LANES[overlap][1])
     return {role: seconds(roles, role, overlap) for role in path}
 
 
 @dataclass(frozen=True)
 class Span:
-    """Work on one batch in one role."""
+    """One role's work on one batch."""
 
     role: str
     batch: int
     start: float  # seconds
     seconds: float
-    critical: bool  # its step waits for it
+    critical: bool  # whether its step waits for it
 
 
 def behind(overlap: str) -> dict[str, int]:
-    """{role: how many batches it is behind the rollout}: each lane works on what the lane before it made in the step
-    before; what waits for all lanes belongs to the batch of the last.
+    """{role: by how many batches it is behind the rollout}: each lane works on what the previous lane produced in the
+    previous step; whatever waits for all lanes belongs to the last lane's batch.
     """
     lanes, after = LANES[overlap]
     return {role: i for i, lane in enumerate(lanes) for role in lane} | dict.fromkeys(after, len(lanes) - 1)
 
 
 def laid(roles: Roles, overlap: str, until: float) -> list[Span]:
-    """The steps that begin before `until` seconds, one after the other: step s generates batch s. Of tied lanes the
+    """The steps that begin before `until` seconds, one after another; step s generates batch s. Among tied lanes the
     first is critical.
     """
     each, at, late, path = step_time(roles, overlap), timeline(roles, overlap), behind(overlap), exposed(roles, overlap)
@@ -138,8 +138,8 @@ def laid(roles: Roles, overlap: str, until: float) -> list[Span]:
 def elasticity(roles: Roles, overlap: str) -> dict[str, tuple[float, float]]:
     """{role: (if it gets faster, if it gets slower)}: the two one-sided ∂ln t/∂ln t_i.
 
-    Per cent of the step for one per cent of the role. They differ only at a tie: slowing
-    either lane down costs, speeding up one alone gains nothing.
+    This is the per cent change of the step for one per cent of the role. The two differ only at a tie: slowing down
+    either lane costs time, while speeding up only one gains nothing.
     """
     step, critical = step_time(roles, overlap), critical_lanes(roles, overlap)
 
@@ -159,19 +159,21 @@ def whatif(roles: Roles, role: str, k: float) -> Roles:
 
 
 def speedup(roles: Roles, overlap: str, role: str, k: float) -> float:
-    """Old step over new step when one role becomes k times as fast; k may be math.inf, which gives the ceiling."""
+    """Old step divided by new step when one role becomes k times as fast; k may be math.inf, which gives the
+    ceiling.
+    """
     after = step_time(whatif(roles, role, k), overlap)
     return step_time(roles, overlap) / after if after > 0 else math.inf
 
 
 def amdahl(share: float, k: float) -> float:
-    """Speed-up of a sum of which `share` becomes k times as fast."""
+    """Speed-up of a sum if `share` of it becomes k times as fast."""
     return 1 / (1 - share + share / k)
 
 
 def gain_ends_at(roles: Roles, overlap: str, role: str) -> float:
-    """The k beyond which making a role faster still buys nothing: infinite in a sum, 1 for a role that was not on the
-    critical path.
+    """The k beyond which making a role faster gains nothing more: infinite in a sum, 1 for a role off the critical
+    path.
     """
     lanes, after = LANES[overlap]
     if role in after:
@@ -184,31 +186,31 @@ def gain_ends_at(roles: Roles, overlap: str, role: str) -> float:
 
 
 def verify_seconds(completions: int, workers: int, mean_seconds: float, longest_seconds: float) -> float:
-    """A pool of workers takes the next test as soon as one is free, so it has no rounds: the larger of the longest test
-    and all tests over all workers. The true time is at most their sum (Graham, 1969).
+    """A pool of workers takes the next test as soon as a worker is free, so there are no rounds: the larger of the
+    longest test and all tests divided by all workers. The true time is at most their sum (Graham, 1969).
     """
     return max(longest_seconds, completions * mean_seconds / workers)
 
 
 def verify_after(completions: int, workers: int, mean_seconds: float, longest_seconds: float, rollout: float) -> float:
-    """Of these tests, the seconds that follow a rollout: a test starts when its completion ends, so they run beside the
-    others' writing. The longest may follow the last completion.
+    """Seconds of these tests that follow a rollout. A test starts when its completion ends, so tests run while other
+    completions are still being written. The longest test may follow the last completion.
     """
     return max(longest_seconds, completions * mean_seconds / workers - rollout)
 
 
 def useful_rate(completions: int, step_seconds: float, informative: float, ess: float) -> float:
-    """Completions a second that move the policy: raw rate x share in groups with a non-zero advantage x effective share
-    after importance weighting.
+    """Completions per second that move the policy: raw rate x fraction in groups with a nonzero advantage x effective
+    share after importance weighting.
     """
     return completions / step_seconds * informative * ess
 
 
-PROMPT = 512  # tokens of a prompt, and completions that share it: it is read once for all of them
+PROMPT = 512  # tokens in a prompt, and completions that share it, for which it is read once
 GROUP = 16
-DRAINED = 4096  # completions of an engine that are followed one by one
-ROUNDS = 16  # times that each slot of a full engine is taken again before the rest is a steady stream
-PREFILL = 8192  # assumed: tokens of an iteration that reads prompts
+DRAINED = 4096  # completions per engine that are followed one by one
+ROUNDS = 16  # times that each slot of a full engine is refilled before the rest counts as a steady stream
+PREFILL = 8192  # assumed: tokens in an iteration that reads prompts
 
 
 def roles_from_config(
@@ -228,12 +230,12 @@ def roles_from_config(
     group: int = GROUP,
     engine: memory.Engine = memory.ONE_GPU,
 ) -> Roles:
-    """Roles of a step from shapes alone; `law` is that of the lengths, sim/cluster/lengths.py. `engine` says of one
-    replica how wide weights and cache are and how much of the memory it may fill.
+    """Roles of a step from shapes alone; `law` is the law of the lengths, sim/cluster/lengths.py. `engine` describes
+    one replica: the widths of weights and cache, and the memory fraction that it may fill.
 
-    The rollout is one engine's share of the prompts, and its share of the completions drained; the tail is what that
-    takes beyond the steady stream, completions · mean / λ. Log-probs 2P and training 6P FLOP a token, without
-    attention's own; `verify` is given in seconds, because it runs on CPUs.
+    The rollout is one engine's share of the prompts, and its share of the completions drained; the tail is the time
+    beyond the steady stream, completions · mean / λ. Log-probs take 2P FLOP per token and training 6P, without
+    attention; `verify` is given in seconds because it runs on CPUs.
     """
 
     engine = replace(engine, tensor_parallel=tensor_parallel)
@@ -242,7 +244,7 @@ def roles_from_config(
         model, accelerator, rollout_gpus, completions, law, efficiency, prompt, group, engine, slots
     )
     tokens = completions * (prompt + law.mean)
-    # one FLOP for each weight and token
+    # one FLOP per weight and token
     flop_seconds = model.active_params() * tokens / (train_gpus * accelerator.flops() * mfu)
     return Roles(
         rollout=max(rollout, stream),
@@ -254,7 +256,7 @@ def roles_from_config(
     )
 
 
-@lru_cache(maxsize=512)  # a plan that tries changes asks again for what they leave as it is
+@lru_cache(maxsize=512)  # a planner that tries changes asks again for whatever they leave unchanged
 def generation_seconds(
     model: Model,
     accelerator: Accelerator,
@@ -267,8 +269,8 @@ def generation_seconds(
     engine: memory.Engine,
     slots: float,
 ) -> tuple[float, float]:
-    """(until the last completion of a step is done, of its share of a steady stream); `engine` is one replica, whose
-    cache has room for so many sequences.
+    """(until the last completion of a step is done, for its share of a steady stream); `engine` is one replica, whose
+    cache has room for this many sequences.
     """
 
     layout, widths = layouts.layout_of(engine), (engine.weight_bytes, engine.kv_bytes, efficiency)
@@ -295,9 +297,9 @@ def until_the_last(
     iteration: straggler.IterationSeconds,
     followed: int = DRAINED,
 ) -> float:
-    """Seconds until one engine's share of the completions is written, the longest of all among them. `before`: tokens
-    that each begins with; `iteration(live, tokens of all)`: seconds in which each of those that live writes a token;
-    `followed`: completions that are followed one by one at most.
+    """Seconds until one engine's share of the completions is written, including the longest of all. `before`: tokens
+    with which each begins; `iteration(live, tokens of all)`: seconds in which each live sequence writes one token;
+    `followed`: maximum number of completions followed one by one.
     """
     share = math.ceil(completions / engines)
     live = min(completions / engines, slots)

@@ -50,7 +50,7 @@ def expected_max(n: int, sigma: float, mu: float = 0.0, cap: float = inf) -> flo
 
 
 def expected_order_stat(k: int, n: int, sigma: float) -> float:
-    """Mean length, in medians, of the k-th shortest of n completions: when the k-th to finish does so."""
+    """Mean length, in medians, of the k-th shortest of n completions, i.e. when the k-th finishes."""
     return integral(np.exp(sigma * Z) * kth_density(k, n))
 
 
@@ -63,12 +63,12 @@ def capped_mean(sigma: float, mu: float = 0.0, cap: float = inf) -> float:
 
 
 def truncated_share(sigma: float, mu: float, cap: float) -> float:
-    """P(l > cap): the share of completions that the cap cuts off."""
+    """P(l > cap): the fraction of completions that the cap cuts off."""
     return erfc((log(cap) - mu) / (sigma * sqrt(2))) / 2 if sigma > 0 else float(exp(mu) > cap)
 
 
 def straggler_tax(n: int, sigma: float) -> float:
-    """E[max of n] / E[length]: slot-iterations paid for each one used when n slots wait for the longest."""
+    """E[max of n] / E[length]: slot-iterations paid per slot-iteration used if n slots wait for the longest."""
     return expected_max(n, sigma) / capped_mean(sigma)
 
 
@@ -77,13 +77,13 @@ def straggler_tax(n: int, sigma: float) -> float:
 
 
 def race_in_prompts(K: int, launched: int, between: float = 0.0) -> np.ndarray:
-    """P(trained on | z) on the grid when each prompt keeps the first K of its `launched` completions.
+    """P(trained on | z) on the grid if each prompt keeps the first K of its `launched` completions.
 
     At most K − 1 of the others are shorter: the K-th shortest of the others is longer.
     """
     if launched == K:
         return np.ones_like(Z)
-    trained = 1 - cumulative(kth_density(K, launched - 1))  # at e, what z has beyond its prompt
+    trained = 1 - cumulative(kth_density(K, launched - 1))  # at e, the part of z beyond its prompt
     if between == 0:
         return trained
     e = [sqrt(1 - between) * Z + sqrt(between) * u for u in U]  # given z, e is normal
@@ -91,7 +91,7 @@ def race_in_prompts(K: int, launched: int, between: float = 0.0) -> np.ndarray:
 
 
 def race_of_prompts(K: int, prompts: int, launched: int, between: float = 0.0) -> np.ndarray:
-    """P(trained on | z) on the grid when the first `prompts` of `launched` whole groups are kept; a group finishes with
+    """P(trained on | z) on the grid if the first `prompts` of `launched` whole groups are kept; a group finishes with
     its longest completion.
     """
     if launched == prompts:
@@ -99,25 +99,25 @@ def race_of_prompts(K: int, prompts: int, launched: int, between: float = 0.0) -
     group = group_law(K, between)
     wins = 1 - cumulative(kth_density(prompts, launched - 1, *group.longest))  # given the group's longest
     longest_other = running_integral(wins * group.longest_other)
-    # own completion is the longest, or one of the others is
+    # the own completion is the longest, or one of the others is
     trained = group.others_shorter * wins + longest_other[:, -1:] - longest_other
     return over_prompts(group.density * trained, between) / np.maximum(over_prompts(group.density, between), 1e-300)
 
 
 def p_right(slope: float) -> np.ndarray:
-    """Chance that a completion is right, 1/(1 + exp(−slope · z)), on the grid; half of all are."""
-    # assumed: right and long are linked by one number. Measured links are of either sign, and not monotone
+    """Probability that a completion is correct, 1/(1 + exp(−slope · z)), on the grid; half of all are."""
+    # assumed: one number links correctness and length. Measured links have either sign and are not monotone
     # (arXiv:2602.09591).
     return 1 / (1 + np.exp(-slope * Z))
 
 
 def trained_accuracy(slope: float, trained: np.ndarray) -> float:
-    """Share of right completions among those trained on; `trained` is P(trained on | z)."""
+    """Fraction of correct completions among those trained on; `trained` is P(trained on | z)."""
     return mean_over(trained, p_right(slope))
 
 
 def punished_accuracy(slope: float, trained: np.ndarray, cutoff: float) -> float:
-    """The same when completions with z > cutoff were cut off by a cap and are scored wrong."""
+    """The same if completions with z > cutoff were cut off by a cap and scored wrong."""
     return mean_over(trained, p_right(slope) * before(cutoff))
 
 
@@ -127,7 +127,7 @@ def trained_length(sigma: float, trained: np.ndarray, cap: float = inf) -> float
 
 
 def tokens_trained_on(sigma: float, trained: np.ndarray, cap: float = inf) -> float:
-    """Decoded for the batch by each completion launched, in medians: the others count 0."""
+    """Tokens decoded for the batch per launched completion, in medians: the others count 0."""
     return integral(np.minimum(np.exp(sigma * Z), cap) * trained * DENSITY)
 
 
@@ -160,7 +160,7 @@ class GroupLaw:
 
 @lru_cache(maxsize=8)
 def group_law(K: int, between: float) -> GroupLaw:
-    """How the lengths of one group of K hang together."""
+    """How the lengths within one group of K depend on each other."""
     shorter, density = by_prompt(SHORTER, between), by_prompt(DENSITY, between) / sqrt(1 - between)
     others = shorter ** (K - 1)
     longest = over_prompts(others * shorter, between), over_prompts(K * others * density, between)
@@ -168,7 +168,7 @@ def group_law(K: int, between: float) -> GroupLaw:
 
 
 def by_prompt(values: np.ndarray, between: float) -> np.ndarray:
-    """What holds at z for a prompt of difficulty u, (difficulties, nodes): `values` at (z − √between · u)/√(1 −
+    """Values at z for a prompt of difficulty u, (difficulties, nodes): `values` at (z − √between · u)/√(1 −
     between).
     """
     if between == 0:
@@ -188,18 +188,18 @@ def over_prompts(by_difficulty: np.ndarray, between: float) -> np.ndarray:
 class EarlyStop:
     accuracy_all: float
     accuracy_kept: float
-    time_ratio: float  # time to K finished over time to all `launched` finished
-    length_ratio: float  # mean length of the kept over that of all
-    gradient: np.ndarray  # of the kept, (skill, length)
+    time_ratio: float  # time until K have finished over time until all `launched` have
+    length_ratio: float  # mean length of the kept over the mean length of all
+    gradient: np.ndarray  # gradient from the kept, (skill, length)
     exact: np.ndarray  # ∇J, (skill, length)
-    cosine: float  # between the two
+    cosine: float  # cosine between the two
 
 
 def early_stop(K: int, launched: int, sigma: float, slope: float, groups: int, rng: np.random.Generator) -> EarlyStop:
-    """Draw `groups` of `launched` completions, keep the first K, and take the gradient they give.
+    """Samples `groups` of `launched` completions, keeps the first K, and takes the gradient that they give.
 
-    The policy has two parameters, skill θ and log length μ: z ~ N(μ, 1), then right with
-    probability 1/(1 + exp(−θ − slope · z)); here at (0, 0).
+    The policy has two parameters, skill θ and log length μ: z ~ N(μ, 1), then correct with probability 1/(1 + exp(−θ −
+    slope · z)); here at (0, 0).
     """
     z = first_completions(rng.standard_normal((groups, launched)), launched)  # in finishing order
     p = 1 / (1 + np.exp(-slope * z))
@@ -218,22 +218,20 @@ def early_stop(K: int, launched: int, sigma: float, slope: float, groups: int, r
 
 
 def drawn(prompts: int, K: int, between: float, rng: np.random.Generator) -> np.ndarray:
-    """Standardised log lengths, (prompts, K); prompts differ among each other by the share `between` of the
-    variance.
-    """
+    """Standardized log lengths, (prompts, K); the fraction `between` of the variance lies between prompts."""
     return sqrt(between) * rng.standard_normal((prompts, 1)) + sqrt(1 - between) * rng.standard_normal((prompts, K))
 
 
 def first_completions(z: np.ndarray, K: int) -> np.ndarray:
-    """The K of each group that finish first, (prompts, launched) -> (prompts, K)."""
+    """The first K of each group to finish, (prompts, launched) -> (prompts, K)."""
     return np.sort(z, axis=1)[:, :K]
 
 
 def raced_steps(
     K: int, prompts: int, launched: int, sigma: float, slope: float, steps: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Steps in which every prompt keeps the first K of `launched` completions, and no weight changes: (accuracy of what
-    is kept, medians until the slowest prompt has its K), each (steps,).
+    """Steps in which every prompt keeps the first K of `launched` completions and no weight changes: (accuracy of those
+    kept, medians until the slowest prompt has its K), each (steps,).
     """
     z = first_completions(rng.standard_normal((steps * prompts, launched)), K).reshape(steps, prompts, K)
     right = rng.random(z.shape) < 1 / (1 + np.exp(-slope * z))
@@ -241,8 +239,8 @@ def raced_steps(
 
 
 def group_gradient(z: np.ndarray, right: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Policy gradient with the mean of the group as baseline, (groups, K) -> (skill, length); times K/(K−1), so that it
-    is unbiased on a fair sample.
+    """Policy gradient with the group's mean as baseline, (groups, K) -> (skill, length); times K/(K−1), which makes it
+    unbiased on a fair sample.
     """
     K = z.shape[1]
     advantage = (right - right.mean(axis=1, keepdims=True)) * K / (K - 1)
@@ -257,15 +255,15 @@ def policy_gradient(slope: float) -> np.ndarray:
 
 
 def masked_length_gradient(slope: float, cutoff: float) -> float:
-    """∂J/∂μ as seen when completions with z > cutoff are left out of group and loss: Cov(p, z | z < cutoff)."""
+    """∂J/∂μ as it appears if completions with z > cutoff are left out of group and loss: Cov(p, z | z < cutoff)."""
     below, p = before(cutoff) * DENSITY, p_right(slope)
     mass, mean_z, mean_p = integral(below), integral(below * Z), integral(below * p)
     return integral(below * p * Z) / mass - mean_z * mean_p / mass**2
 
 
 def punished_length_gradient(slope: float, cutoff: float) -> float:
-    """∂J/∂μ when completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of another task, to be
-    right within the cap.
+    """∂J/∂μ if completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of a different task, being
+    correct within the cap.
     """
     return integral(before(cutoff) * DENSITY * p_right(slope) * Z)
 
@@ -273,7 +271,7 @@ def punished_length_gradient(slope: float, cutoff: float) -> float:
 @dataclass(frozen=True)
 class Resumed:
     time: np.ndarray  # (steps,) in medians
-    z: np.ndarray  # (steps, prompts, K) of those trained on in each step
+    z: np.ndarray  # (steps, prompts, K) lengths of those trained on in each step
     versions: np.ndarray  # (steps, prompts) weight versions that each group spans: newest − oldest + 1
 
 
@@ -282,7 +280,7 @@ def resumed(
 ) -> Resumed:
     """Partial rollouts: `launched` groups of K in flight; a step ends when `prompts` are complete.
 
-    The others keep what they have and go on in the next step.
+    The others keep what they have and continue in the next step.
     """
     z = drawn(launched, K, between, rng)
     left = np.minimum(np.exp(sigma * z.max(axis=1)), cap)  # what the longest of each group still has to decode
@@ -296,7 +294,7 @@ def resumed(
         versions.append(step - born[done] + 1)
         left = left - bell
         z = z.copy()
-        z[done] = drawn(prompts, K, between, rng)  # the freed slots begin new prompts in the next step
+        z[done] = drawn(prompts, K, between, rng)  # freed slots begin new prompts in the next step
         left[done] = np.minimum(np.exp(sigma * z[done].max(axis=1)), cap)
         born[done] = step + 1
     return Resumed(np.array(time), np.array(trained), np.array(versions))
@@ -308,11 +306,11 @@ def resumed(
 def drain(
     lengths: Sequence[float] | np.ndarray, prompt: float, iteration_seconds: IterationSeconds, slots: float = inf
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One engine that starts as many sequences as it has slots, in the order given, and the next in each slot that is
-    freed: -> (finish seconds, ascending; share of the sequences running before each finish).
+    """One engine that starts as many sequences as it has slots, in the given order, and the next one in each slot that
+    becomes free: -> (finish seconds, ascending; fraction of the sequences running before each finish).
 
     Every iteration adds a token to each running sequence, so starts and finishes are known in tokens first. Between two
-    finishes the number that runs is constant, and each interval is one product: iterations ×
+    finishes the number of running sequences is constant, and each interval is one product: iterations ×
     iteration_seconds(running, KV tokens at its middle).
     """
     lengths = np.asarray(lengths, dtype=np.float64)
@@ -326,7 +324,7 @@ def drain(
     ends = (starts + lengths)[order]
     iterations, middle = np.diff(ends, prepend=0.0), (ends + np.concatenate([[0.0], ends[:-1]])) / 2
     running = np.minimum(float(slots), np.arange(n, 0.0, -1.0))
-    # what those that run have decoded by the middle: its time less their starts
+    # tokens decoded by the middle by those that run: its time minus their starts
     started = np.concatenate([[0.0], np.cumsum(starts)])[np.minimum(np.arange(n) + slots, n)]
     finished = np.concatenate([[0.0], np.cumsum(starts[order])])[:-1]
     kv_tokens = running * (prompt + middle) - (started - finished)
@@ -334,7 +332,9 @@ def drain(
 
 
 def tail_of(finish: np.ndarray, running: np.ndarray, share: float = 0.1) -> tuple[float, float]:
-    """(share of the time spent on the last `share` of the sequences, mean share of sequences running meanwhile)."""
+    """(fraction of the time spent on the last `share` of the sequences, mean fraction of sequences running
+    meanwhile).
+    """
     first = int((1 - share) * len(finish))  # sequences that finish before the tail begins
     seconds = np.diff(finish, prepend=0.0)[first:]
     return seconds.sum() / finish[-1], (seconds * running[first:]).sum() / seconds.sum()
@@ -349,13 +349,13 @@ def overlong_penalty(length: Numbers, cap: float, buffer: float) -> Numbers:
 
 
 def padding_efficiency(lengths: Sequence[float] | np.ndarray) -> float:
-    """Share of a padded batch that is tokens: mean length over longest."""
+    """Fraction of a padded batch that is tokens: mean length over longest."""
     return np.mean(lengths) / np.max(lengths)
 
 
 def packing(lengths: Sequence[float] | np.ndarray, budget: int) -> list[list[int]]:
-    """First-fit decreasing: rows of at most `budget` tokens, as lists of indices; the longest goes first, each into the
-    first row with room.
+    """First-fit decreasing: rows of at most `budget` tokens, as lists of indices; longest first, each into the first
+    row with room.
     """
     if max(lengths) > budget:
         raise ValueError("a completion is longer than the budget of a row: packing does not split one")
@@ -371,12 +371,12 @@ def packing(lengths: Sequence[float] | np.ndarray, budget: int) -> list[list[int
 
 
 def dealt_loads(work: np.ndarray, ranks: int) -> np.ndarray:
-    """Work of each rank when completions are dealt out in turn."""
+    """Work of each rank if completions are dealt out round-robin."""
     return np.array([np.sum(work[rank::ranks]) for rank in range(ranks)])
 
 
 def longest_first_loads(work: np.ndarray, ranks: int) -> np.ndarray:
-    """Work of each rank when the largest goes first, each to the rank with the least so far (LPT: Graham, 1969)."""
+    """Work of each rank if the largest goes first, each to the rank with the least work so far (LPT: Graham, 1969)."""
     loads = [0.0] * ranks
     heapify(loads)
     for item in sorted(np.asarray(work, dtype=np.float64).tolist(), reverse=True):
@@ -385,7 +385,7 @@ def longest_first_loads(work: np.ndarray, ranks: int) -> np.ndarray:
 
 
 def imbalance(loads: np.ndarray) -> float:
-    """Busiest rank over the mean: what a synchronous update waits for, relative to a fair share."""
+    """Busiest rank over the mean, which is how long a synchronous update waits relative to a fair share."""
     return np.max(loads) / np.mean(loads)
 
 
@@ -398,7 +398,7 @@ def sampled_lengths(n: int, median: float, sigma: float, cap: float, rng: np.ran
 
 
 def kth_density(k: int, n: int, below: np.ndarray = SHORTER, density: np.ndarray = DENSITY) -> np.ndarray:
-    """Density of the k-th smallest of n on the grid: n!/((k−1)!(n−k)!) F^(k−1) (1−F)^(n−k) f, in logs, because 512
+    """Density of the k-th smallest of n on the grid: n!/((k−1)!(n−k)!) F^(k−1) (1−F)^(n−k) f, in logs because 512
     choose 256 is 1e153.
     """
     above = LONGER if below is SHORTER else 1 - below
@@ -411,7 +411,7 @@ def kth_density(k: int, n: int, below: np.ndarray = SHORTER, density: np.ndarray
 
 
 def integral(values: np.ndarray) -> float:
-    """Trapezoid over the grid, whose ends are 0 to the last bit: there the rule converges faster than any power of the
+    """Trapezoid rule over the grid, whose ends are 0 to the last bit, so that it converges faster than any power of the
     step.
     """
     return float(values.sum() * STEP)
@@ -424,7 +424,7 @@ def mean_over(trained: np.ndarray, values: np.ndarray) -> float:
 
 
 def running_integral(values: np.ndarray) -> np.ndarray:
-    """Integral from the left end to each node, over the last axis: trapezoid with the first Euler-Maclaurin
+    """Integral from the left end to each node, over the last axis: trapezoid rule with the first Euler-Maclaurin
     correction.
     """
     total = (np.cumsum(values, axis=-1) - values / 2) * STEP
@@ -438,7 +438,5 @@ def cumulative(density: np.ndarray) -> np.ndarray:
 
 
 def before(cutoff: float) -> np.ndarray:
-    """1 where z < cutoff, 0 beyond, on the grid; the node at the edge counts for the part of its cell that lies before
-    it.
-    """
+    """1 where z < cutoff, 0 beyond, on the grid; the node at the edge counts for the part of its cell before it."""
     return np.clip((cutoff - Z) / STEP + 0.5, 0.0, 1.0)

@@ -1,8 +1,8 @@
-"""What one iteration of an inference engine costs, and where the roles of a step stand under the accelerator's roof.
+"""What one iteration of an inference engine costs, and where the roles of a step lie under the accelerator's roof.
 
-Closed form: the roofline of Williams, Waterman and Patterson (2009), peak times an assumed efficiency. Not a simulation
-of kernels: calibrate it with one measured iteration of your engine before you trust a second digit. Left out: that a
-chunk of a prompt reads the part before it again, and what decode context parallelism exchanges.
+Closed form: the roofline of Williams, Waterman and Patterson (2009), peak times an assumed efficiency. It does not
+simulate kernels: calibrate it with one measured iteration of your engine before you trust a second digit. Left out:
+that a chunk of a prompt reads the part before it again, and the exchanges of decode context parallelism.
 """
 
 from itertools import pairwise
@@ -17,13 +17,13 @@ from sim.cluster.hardware import Accelerator, ridge
 from sim.cluster.memory import Engine
 from sim.cluster.models import Model, Numbers
 
-# assumed: share of peak FLOP/s in training and in log-prob passes, of padded batches and communication included
+# assumed: fraction of peak FLOP/s in training and log-prob passes, including padding and communication
 MFU = 0.40
-MICRO_BATCH = 8192  # assumed: tokens that one GPU takes through the model at a time in training and log-prob passes
+MICRO_BATCH = 8192  # assumed: tokens that one GPU processes at a time in training and log-prob passes
 
 
 class Efficiency(NamedTuple):
-    """What an engine reaches of its chip: shares of peak bandwidth and FLOP/s, and seconds an iteration spends on
+    """What an engine achieves on its chip: fractions of peak bandwidth and FLOP/s, and seconds per iteration for
     launching and sampling.
     """
 
@@ -37,7 +37,7 @@ PEAK = Efficiency(1.0, 1.0, 0.0)
 
 
 class Iteration(NamedTuple):
-    """Seconds of one iteration by what they go into; numbers or arrays."""
+    """Seconds of one iteration by purpose; numbers or arrays."""
 
     memory: float | np.ndarray
     compute: float | np.ndarray
@@ -46,7 +46,7 @@ class Iteration(NamedTuple):
 
     @property
     def seconds(self) -> Numbers:
-        # assumed: reading overlaps arithmetic; launch and sampling and the exchange overlap nothing
+        # assumed: reading overlaps arithmetic; launching, sampling and the exchange overlap nothing
         return np.maximum(self.memory, self.compute) + self.overhead + self.exchange
 
     @property
@@ -68,11 +68,11 @@ def iteration(
     efficiency: Efficiency = ASSUMED,
     queries: int = 1,
 ) -> Iteration:
-    """One iteration that decodes `decode_tokens` sequences over `kv_tokens` cached tokens in all, and prefills
-    `prefill_tokens`, each attending to `prefill_context` before it; -> Iteration.
+    """An Iteration that decodes `decode_tokens` sequences over `kv_tokens` cached tokens in all, and prefills
+    `prefill_tokens`, each attending to `prefill_context` before it.
 
-    A cached token counts for each sequence that reads it. `queries` tokens of each sequence go through at once: more
-    than one where drafts are checked.
+    A cached token counts once for each sequence that reads it. `queries` tokens of each sequence pass at once; more
+    than one if drafts are checked.
     """
     tokens = decode_tokens * queries + prefill_tokens + 0.0  # float64: products overflow the browser's int32
     read = bytes_read(
@@ -92,7 +92,7 @@ def iteration(
 
 
 def iteration_seconds(*shape: Any, **engine: Any) -> Numbers:
-    """The seconds of `iteration`, the longer of reading and arithmetic and what overlaps neither."""
+    """The seconds of `iteration`: the longer of reading and arithmetic, plus what overlaps neither."""
     return iteration(*shape, **engine).seconds
 
 
@@ -109,31 +109,31 @@ def bytes_read(
     """HBM bytes that one GPU reads in an iteration: its shard of the weights once, and its shard of every live
     sequence's cache.
     """
-    context = kv_tokens / np.maximum(sequences, 1e-9)  # of each: what a window cuts off depends on it
+    context = kv_tokens / np.maximum(sequences, 1e-9)  # per sequence, because what a window cuts off depends on it
     cache = sequences * model.bytes_read(context, kv_bytes, tensor_parallel, context_parallel)
     return model.weight_bytes_read(tokens, weight_bytes) / tensor_parallel + cache
 
 
 def attention_flops(model: Model, sequences: Numbers, kv_tokens: Numbers) -> Numbers:
-    """Scores and weighted sums of one decoded token in each of so many sequences."""
+    """Scores and weighted sums for one decoded token in each of `sequences`."""
     return sequences * model.attention_flops_per_token(kv_tokens / np.maximum(sequences, 1e-9))
 
 
 def decode_flops(model: Model, sequences: Numbers, kv_tokens: Numbers) -> Numbers:
-    """2P′ for each of so many sequences, and the attention of their newest tokens."""
+    """2P′ for each of `sequences`, and the attention of their newest tokens."""
     return 2.0 * model.matmul_params() * sequences + attention_flops(model, sequences, kv_tokens)
 
 
 def decode_intensity(
     model: Model, sequences: Numbers, kv_tokens: Numbers, tensor_parallel: int = 1, **engine: Any
 ) -> Numbers:
-    """FLOP for each byte that a GPU reads in an iteration that decodes; numbers or arrays."""
+    """FLOP per byte that a GPU reads in a decoding iteration; numbers or arrays."""
     read = bytes_read(model, sequences, kv_tokens, sequences, tensor_parallel, **engine)
     return decode_flops(model, sequences, kv_tokens) / tensor_parallel / read
 
 
 def peak_flops(accelerator: Accelerator, weight_bytes: float = 2) -> float:
-    """Dense FLOP/s for weights of this width. A chip without such arithmetic can still store the weights: it multiplies
+    """Dense FLOP/s for weights of this width. A chip without such arithmetic can still store the weights and multiplies
     them in bf16.
     """
     narrow = "fp8" if weight_bytes == 1 else "fp4" if weight_bytes < 1 else "bf16"
@@ -145,7 +145,9 @@ def peak_flops(accelerator: Accelerator, weight_bytes: float = 2) -> float:
 
 
 def effective_ridge(accelerator: Accelerator, efficiency: Efficiency = ASSUMED, weight_bytes: float = 2) -> float:
-    """FLOP per byte at which an engine of this efficiency turns from waiting for memory to waiting for arithmetic."""
+    """FLOP per byte at which an engine with this efficiency changes from waiting for memory to waiting for
+    arithmetic.
+    """
     reached = peak_flops(accelerator, weight_bytes) * efficiency.flops
     return reached / (accelerator.hbm_bytes_per_second * efficiency.bandwidth)
 
@@ -159,17 +161,17 @@ def crossover(
     kv_bytes: float = 2,
     efficiency: Efficiency = ASSUMED,
 ) -> float:
-    """S*, the context beyond which no batch is compute-bound: there one more sequence adds as many seconds of reading
-    as of arithmetic. Infinite where attention alone keeps the chip busy, 0 where a state is longer to read than the
-    weights are to multiply.
+    """S*, the context beyond which no batch is compute-bound: there, one more sequence adds as many seconds of reading
+    as of arithmetic. Infinite if attention alone keeps the chip busy, 0 if reading a state takes longer than
+    multiplying the weights.
 
-    (2P′ / F_w η_F) / (KV bytes · TP / (shards W η_W) − attention FLOP / (F η_F)), each a token, where no layer has a
+    (2P′ / F_w η_F) / (KV bytes · TP / (shards W η_W) − attention FLOP / (F η_F)), each per token, if no layer has a
     window.
     """
 
     def spare(
         context: float,
-    ) -> float:  # seconds of arithmetic less seconds of reading that one more sequence adds, times TP
+    ) -> float:  # seconds of arithmetic minus seconds of reading that one more sequence adds, times TP
         weights = 2.0 * model.matmul_params() / peak_flops(accelerator, weight_bytes)
         multiply = weights + model.attention_flops_per_token(context) / accelerator.flops()
         read = model.bytes_read(context, kv_bytes, tensor_parallel, context_parallel) * tensor_parallel
@@ -177,7 +179,7 @@ def crossover(
 
     if spare(0.0) <= 0:
         return 0.0
-    # between the edges of windows both grow in a straight line
+    # between the edges of windows, both are linear
     edges = sorted({cache.window or cache.read_limit or 0 for cache in model.caches()} | {0})
     for left, right in pairwise(edges):
         if spare(right) <= 0:
@@ -212,8 +214,8 @@ def calibrated(
     efficiency: Efficiency = ASSUMED,
     **engine: Any,
 ) -> Efficiency:
-    """The efficiency at which one decode iteration takes the `seconds` that were measured: what takes longer, reading
-    or arithmetic, is scaled. Above 1 the measurement is faster than the chip.
+    """The efficiency at which one decode iteration takes the measured `seconds`; whichever takes longer, reading or
+    arithmetic, is scaled. Above 1, the measurement is faster than the chip.
     """
     one = iteration(model, accelerator, sequences, sequences * context, efficiency=efficiency, **engine)
     left = seconds - one.overhead - one.exchange
@@ -241,11 +243,11 @@ def role_points(
     efficiency: Efficiency = ASSUMED,
     mfu: float = MFU,
 ) -> list[Point]:
-    """Where decode, prefill, log-prob passes and training stand under the roof of one accelerator: [Point].
+    """Where decode, prefill, log-prob passes and training lie under the roof of one accelerator: [Point].
 
-    Decode from the bytes, FLOPs and seconds of `iteration`. A pass over `tokens` does 2P′ FLOP a token on 2P′ bytes of
-    bf16 weights, training 6P′ on 3·2P′ (forward, and twice in backward), so for a dense model the intensity is the
-    number of tokens.
+    Decode uses the bytes, FLOPs and seconds of `iteration`. A pass over `tokens` does 2P′ FLOP per token on 2P′ bytes
+    of bf16 weights, and training 6P′ on 3·2P′ (forward, and twice in backward), so for a dense model the intensity is
+    the number of tokens.
     """
     kv_tokens = decode_tokens * context
     flop = decode_flops(model, decode_tokens, kv_tokens)
@@ -270,8 +272,8 @@ def roof(accelerator: Accelerator, flop_per_byte: float) -> float:
 
 
 def attained_mfu(model: Model, accelerator: Accelerator, gpus: int, tokens: float, seconds: float) -> float:
-    """Model FLOP utilization of a measured update of one epoch: 6P FLOP a token over what the GPUs could have done.
-    Above 1 the inputs contradict.
+    """Model FLOP utilization of a measured one-epoch update: 6P FLOP per token over what the GPUs could have done.
+    Above 1, the inputs contradict each other.
     """
     return 6.0 * model.active_params() * tokens / (gpus * accelerator.flops() * seconds)
 
@@ -280,19 +282,19 @@ def attained_mfu(model: Model, accelerator: Accelerator, gpus: int, tokens: floa
 
 
 def train_flops(model: Model, tokens: float) -> float:
-    """6P FLOP a token, by the convention that counts the table of embeddings and not attention: 2P forward and twice
-    that backward.
+    """6P FLOP per token, by the convention that counts the embedding table but not attention: 2P forward and twice that
+    backward.
     """
     return 6.0 * model.active_params() * tokens
 
 
 def prefill_flops(model: Model, length: float) -> tuple[float, float]:
-    """(weights, attention): FLOP to take a prompt of `length` tokens through the model, each of which attends to those
+    """(weights, attention): FLOP to take a prompt of `length` tokens through the model, each token attending to those
     before it.
     """
     return 2.0 * model.matmul_params() * length, float(length * model.prefill_flops_per_token(length / 2))
 
 
 def update_seconds(model: Model, accelerator: Accelerator, gpus: int, tokens: float, mfu: float = MFU) -> float:
-    """Seconds of an update of one epoch over `tokens`."""
+    """Seconds of a one-epoch update over `tokens`."""
     return train_flops(model, tokens) / (gpus * accelerator.flops() * mfu)

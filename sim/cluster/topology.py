@@ -1,9 +1,9 @@
 """Which GPUs generate, which train, and who waits for whom: one training loop on G GPUs in five ways.
 
-A model of means and of drawn lengths: iterations cost what `throughput` says, one engine drains as `straggler.drain`
-does, roles overlap as in `step`. The five ways after HybridFlow (Sheng et al., 2024, arXiv:2409.19256) and AReaL (Fu et
-al., 2025, arXiv:2505.24298). Left out: that a sequence which is carried over is prefilled again, pipeline and expert
-parallelism, and every failure.
+A model of means and of sampled lengths: iterations cost what `throughput` says, an engine drains like
+`straggler.drain`, and roles overlap as in `step`. The five ways follow HybridFlow (Sheng et al., 2024,
+arXiv:2409.19256) and AReaL (Fu et al., 2025, arXiv:2505.24298). Left out: that a carried-over sequence is prefilled
+again, pipeline and expert parallelism, and all failures.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,11 +23,11 @@ from sim.cluster.step import PREFILL
 WAYS = ("colocated, wait", "colocated, carry over", "split, wait", "split, one step off", "split, async")
 COLOCATED, CARRY, SPLIT, ONE_OFF, ASYNC = WAYS
 OFFLOAD_BYTES_PER_SECOND = 50e9  # assumed: a GPU's link to its host
-AGAIN = 50  # times that draws are repeated at most
+AGAIN = 50  # maximum number of times that the samples are repeated
 
 
 class Placed(Protocol):
-    """What of a job its lag and its switches depend on: a Job here, or a planner's Scenario."""
+    """What the lag and the switches of a job depend on: a Job here, or a planner's Scenario."""
 
     @property
     def model(self) -> Model: ...
@@ -47,7 +47,7 @@ class Job:
     model: Model
     accelerator: Accelerator
     gpus: int
-    prompts: int  # of a step, each with
+    prompts: int  # prompts per step, each with
     samples: int  # completions
     prompt: int  # tokens
     law: Law  # of the completions' lengths
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def slots(self) -> float:
-        """Sequences that one engine's cache holds, of average length."""
+        """The number of sequences of average length that one engine's cache holds."""
         context = self.law.context(self.prompt)
         return memory.sequences(
             self.model, self.accelerator, context, memory.Engine(tensor_parallel=self.tensor_parallel)
@@ -91,15 +91,16 @@ class Job:
 
 
 def prefill_seconds(job: Job, prompts: float) -> float:
-    """Seconds to read `prompts` prompts once, some thousand tokens an iteration."""
+    """Seconds to read `prompts` prompts once, about a thousand tokens per iteration."""
     tokens = prompts * job.prompt
     iterations = ceil(tokens / PREFILL)
     return float(iterations * job.seconds(0, 0, tokens / iterations, job.prompt / 2)) if tokens else 0.0
 
 
 def rollout_seconds(job: Job, lengths: np.ndarray, gpus: int) -> float:
-    """Seconds until the last of `lengths`, shape (prompts, samples), is written by the engines on `gpus`: the prompts
-    are dealt out in turn, siblings together, and an engine whose cache is full starts the next when one has ended.
+    """Seconds until the last of `lengths`, shape (prompts, samples), is written by the engines on `gpus`. The prompts
+    are dealt out in turn with siblings together, and an engine with a full cache starts the next completion when one
+    has ended.
     """
     return float(finish_seconds(job, lengths[np.newaxis], gpus)[0, -1])
 
@@ -114,8 +115,8 @@ def finish_seconds(job: Job, lengths: np.ndarray, gpus: int) -> np.ndarray:
 
 
 def dealt(lengths: np.ndarray, engines: int) -> tuple[np.ndarray, np.ndarray]:
-    """(lengths of each engine's completions, (steps, engines, n); its number of prompts, (engines,)). Where an engine
-    has a prompt less than others, completions of length 0 come first: done before anything starts.
+    """(lengths of each engine's completions, (steps, engines, n); its number of prompts, (engines,)). An engine with
+    one prompt fewer than others starts with completions of length 0, which are done before anything begins.
     """
     steps, prompts, samples = lengths.shape
     engines, rounds = min(engines, prompts), ceil(prompts / engines)
@@ -128,8 +129,8 @@ def dealt(lengths: np.ndarray, engines: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drained(job: Job, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`straggler.drain` of many engines at once, (…, n) -> (tokens that an engine has done when each of its completions
-    ends, seconds until then), both (…, n) and ascending.
+    """`straggler.drain` for many engines at once, (…, n) -> (tokens that an engine has done when each of its
+    completions ends, seconds until then), both (…, n) and ascending.
     """
     n = lengths.shape[-1]
     slots = int(min(max(job.slots, 1), n))
@@ -148,13 +149,13 @@ def drained(job: Job, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         waited = begun - sums(np.take_along_axis(starts, order, axis=-1))[..., :-1]
     before = np.concatenate([none, ends[..., :-1]], axis=-1)
     running = np.minimum(float(slots), np.arange(n, 0.0, -1.0))
-    # by the middle of an interval each that runs has written its time less its start
+    # by the middle of an interval, each running completion has written that time minus its start
     kv_tokens = running * (job.prompt + (ends + before) / 2) - waited
     return ends, np.cumsum((ends - before) * job.seconds(running, kv_tokens), axis=-1)
 
 
 def started_at(lengths: np.ndarray, slots: int) -> np.ndarray:
-    """Iteration at which each completion starts when the next in line takes the slot that is freed first,
+    """The iteration at which each completion starts if the next in line takes the slot that becomes free first,
     (engines, n) -> (engines, n).
     """
     starts, free = np.zeros_like(lengths), lengths[:, :slots].copy()
@@ -167,7 +168,9 @@ def started_at(lengths: np.ndarray, slots: int) -> np.ndarray:
 
 
 def stream_seconds(job: Job, lengths: np.ndarray, gpus: int) -> float:
-    """Seconds to write the same tokens with engines that never run empty: nobody waits for the last completions."""
+    """Seconds to write the same tokens with engines that never run empty, so that nothing waits for the last
+    completions.
+    """
     engines, context = job.engines(gpus), job.law.context(job.prompt)
     live = min(job.completions / engines, job.slots)
     tokens_per_second = live * engines / float(job.seconds(live, live * context))
@@ -175,7 +178,7 @@ def stream_seconds(job: Job, lengths: np.ndarray, gpus: int) -> float:
 
 
 def train_seconds(job: Job, lengths: np.ndarray, gpus: float) -> float:
-    """Log-probs of the policy and of the reference, then the update: 2 + 2 + 6 FLOP a weight and token."""
+    """Log-probs of the policy and of the reference, then the update: 2 + 2 + 6 FLOP per weight and token."""
     tokens = lengths.sum() + job.completions * job.prompt
     return 10 * job.model.active_params() * tokens / (gpus * job.accelerator.flops() * job.mfu)
 
@@ -186,17 +189,17 @@ def offload_seconds(model: Model, training: Training) -> float:
 
 
 def switch_seconds(job: Placed) -> float:
-    """Between generating and training on the same GPUs: the trainer's state to the host and back, weights to the
+    """Between generating and training on the same GPUs: the trainer's state to the host and back, and weights to the
     engine's layout.
     """
-    # assumed: weights go from the trainer's layout to the engine's at the speed of the chips' own links
+    # assumed: weights move from the trainer's layout to the engine's at the speed of the chips' own links
     sharded = Training(job.gpus, ledger=memory.FSDP)
     return offload_seconds(job.model, sharded) + 2 * job.model.params() / (1e9 * job.accelerator.scaleup_gb_per_second)
 
 
 def floor_seconds(job: Job, lengths: np.ndarray) -> float:
-    """The longest completion of each step of `lengths`, (steps, prompts, samples), alone on an engine that has nothing
-    else to do, mean over the steps: no number of GPUs writes these very batches in less.
+    """The longest completion of each step of `lengths`, (steps, prompts, samples), alone on an otherwise idle engine,
+    averaged over steps: no number of GPUs writes these batches faster.
     """
     longest = lengths.reshape(len(lengths), -1).max(axis=1)
     return float(np.mean([straggler.drain([one], job.prompt, job.seconds)[0][-1] for one in longest]))
@@ -212,19 +215,19 @@ class Span(NamedTuple):
     start: float
     seconds: float
     what: str  # "generate", "train", "sync" or "switch"
-    step: int  # whose completions; of a stream the step that takes them
+    step: int  # the step whose completions these are; in a stream, the step that takes them
 
 
 @dataclass(frozen=True)
 class Run:
-    """Some steps of one way, each pool's work as it falls."""
+    """Some steps of one way, with each pool's work over time."""
 
     way: str
     tokens: int  # prompts and completions of all steps
     seconds: float
     spans: tuple[Span, ...]
-    lag: float  # versions that the trainer is ahead of a completion's first token when it is trained on, mean
-    finish: np.ndarray | None = None  # (steps, completions) seconds, where a step waits for all of them
+    lag: float  # mean number of versions by which the trainer is ahead of a completion's first token at its update
+    finish: np.ndarray | None = None  # (steps, completions) seconds, if a step waits for all of them
 
     @property
     def tokens_per_second(self) -> float:
@@ -232,18 +235,18 @@ class Run:
 
     @property
     def updates(self) -> list[float]:
-        """Seconds at which a new policy stands."""
+        """The seconds at which each new policy is ready."""
         return [span.start + span.seconds for span in self.spans if span.what == "train"]
 
     def until(self, end: float) -> list[Span]:
-        """The spans up to `end` seconds, cut there; the same draws once more where they are shorter than that."""
+        """The spans up to `end` seconds, cut there; if they are shorter, the same samples are repeated."""
         times = min(ceil(end / self.seconds), AGAIN)
         spans = (span._replace(start=span.start + n * self.seconds) for n in range(times) for span in self.spans)
         return [span._replace(seconds=min(span.seconds, end - span.start)) for span in spans if span.start < end]
 
     def still_written(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
-        """(seconds from the start of a span, share of its batch that is not done then): 1 throughout but where a step
-        waits for all of its completions.
+        """(seconds from the start of a span, fraction of its batch not done by then): 1 throughout, unless a step waits
+        for all of its completions.
         """
         if span.what != "generate" or self.finish is None:
             return np.array([0.0, span.seconds]), np.ones(2)
@@ -253,20 +256,20 @@ class Run:
         return seconds, np.interp(seconds, finish[at], 1 - at / (len(finish) - 1))
 
     def idle(self, pool: str) -> float:
-        """Share of the time in which a pool has nothing to do."""
+        """Fraction of the time in which a pool has nothing to do."""
         return 1 - sum(span.seconds for span in self.spans if span.pool == pool) / self.seconds
 
 
 def drawn_lengths(job: Job, steps: int, seed: int) -> np.ndarray:
-    """(steps, prompts, samples) whole tokens, of one stream of draws."""
+    """(steps, prompts, samples) whole tokens, from one stream of random numbers."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((steps, job.prompts, job.samples))
     return np.maximum(np.ceil(job.law.at(z)), 1.0)
 
 
 def simulate(job: Job, way: str, generating: int, lengths: np.ndarray, finish: np.ndarray | None = None) -> Run:
-    """One way over the steps of `lengths`; `generating` of the GPUs do, where the pools are split. -> Run. `finish` is
-    what `finish_seconds` has found for these engines, where that is known.
+    """The Run of one way over the steps of `lengths`; `generating` of the GPUs generate if the pools are split.
+    `finish` is the result of `finish_seconds` for these engines, if known.
     """
     split = way in (SPLIT, ONE_OFF, ASYNC)
     training = job.gpus - generating if split else job.gpus
@@ -284,7 +287,9 @@ def simulate(job: Job, way: str, generating: int, lengths: np.ndarray, finish: n
 
 
 def sweep(job: Job, ways: Sequence[str], splits: Sequence[int], lengths: np.ndarray) -> dict[str, list[float]]:
-    """{way: tokens a second at each of `splits`, the GPUs that generate}; what two ways have in common is done once."""
+    """{way: tokens per second at each of `splits`, the numbers of GPUs that generate}; computations common to two ways
+    are done once.
+    """
     out: dict[str, list[float]] = {way: [] for way in ways}
     for generating in splits:
         finish = finish_seconds(job, lengths, generating)
@@ -294,8 +299,9 @@ def sweep(job: Job, ways: Sequence[str], splits: Sequence[int], lengths: np.ndar
 
 
 def lag(job: Placed, way: str, gpus: int, trains: float = 0.0) -> float:
-    """Versions that the trainer is ahead, mean. In a stream by Little's law as many as batches are being written; in an
-    async split one more for the share `trains` of a step in which the batch before is still trained on.
+    """Mean number of versions that the trainer is ahead. In a stream, by Little's law, it is the number of batches
+    being written; in an async split it is one more for the fraction `trains` of a step in which the previous batch is
+    still being trained on.
     """
     if way in (COLOCATED, SPLIT):
         return 0.0
@@ -306,9 +312,9 @@ def lag(job: Placed, way: str, gpus: int, trains: float = 0.0) -> float:
 
 
 def best_split(job: Job) -> float:
-    """GPUs that should generate in an async split, not rounded: there both sides take equally long.
+    """The number of GPUs that should generate in an async split, not rounded, so that both sides take equally long.
 
-    G w_R / (w_R + w_T), with the GPU-seconds w_R at this very split: few engines with large batches need fewer.
+    G w_R / (w_R + w_T), with the GPU-seconds w_R at this very split, since a few engines with large batches need fewer.
     """
     tokens, sync = job.completions * job.law.mean, fabric.weight_sync(job.model, job.sync_bytes_per_second)
     context, one = job.law.context(job.prompt), np.array([[tokens]])
@@ -328,7 +334,7 @@ Play: TypeAlias = Callable[[Sequence[float], Sequence[float], float], tuple[list
 
 
 def in_turn(what: str) -> Play:
-    """Generate, train, then what prepares the next step."""
+    """Generate, train, then prepare the next step."""
 
     def play(rollouts: Sequence[float], trains: Sequence[float], between: float) -> tuple[list[Span], float]:
         spans, clock = [], 0.0
@@ -356,7 +362,7 @@ def one_apart(rollouts: Sequence[float], trains: Sequence[float], sync: float) -
 
 
 def stream(rollouts: Sequence[float], trains: Sequence[float], sync: float) -> tuple[list[Span], float]:
-    """Completions come without end; engines pause for new weights. Whoever is slower sets the pace."""
+    """Completions arrive continuously, and engines pause for new weights. The slower side sets the pace."""
     spans, clock = [], 0.0
     for step, (rollout, train) in enumerate(zip(rollouts, trains)):
         spans.append(Span("generate", clock, sync, "sync", step))

@@ -1,10 +1,10 @@
-"""Seconds of a pass of training: attention, recomputation, experts, pipeline and sharded state on many GPUs.
+"""Seconds of a training pass: attention, recomputation, experts, pipeline and sharded state on many GPUs.
 
-Closed form, layer by layer: matrix products and attention at assumed shares of the peak, traffic of everything between
-them, a floor for launching kernels, exchanges by collectives.py, the sharding of ZeRO (Rajbhandari et al. 2019,
-arXiv:1910.02054), the bubble of an interleaved pipeline (Narayanan et al. 2021, arXiv:2104.04473). Its shares were
-chosen on kernels and on published pretraining steps, never on a step of reinforcement learning. Left out: skew of the
-routing, stragglers, and all that a framework does between passes.
+Closed form, layer by layer: matrix products and attention at assumed fractions of the peak, the traffic of everything
+between them, a floor for launching kernels, exchanges from collectives.py, the sharding of ZeRO (Rajbhandari et al.
+2019, arXiv:1910.02054), and the bubble of an interleaved pipeline (Narayanan et al. 2021, arXiv:2104.04473). The
+fractions were chosen on kernels and on published pretraining steps, never on a step of reinforcement learning. Left
+out: routing skew, stragglers, and everything that a framework does between passes.
 """
 
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from sim.cluster import collectives
 from sim.cluster.hardware import Accelerator
 from sim.cluster.models import Model
 
-PRODUCTS = 0.65  # assumed: share of peak FLOP/s of large matrix products
-ATTENTION = 0.5  # assumed: the same of fused attention
-TRAFFIC = 0.75  # assumed: share of peak bandwidth of everything between them
+PRODUCTS = 0.65  # assumed: fraction of peak FLOP/s reached by large matrix products
+ATTENTION = 0.5  # assumed: the same for fused attention
+TRAFFIC = 0.75  # assumed: fraction of peak bandwidth reached by everything between them
 LAUNCH = 0.35e-3  # assumed: seconds in which the host launches the kernels of one layer, forward
-LINK = 0.8  # assumed: share of a link's bandwidth that gathering and scattering state reach
-FILLED = 0.9  # assumed: of a micro-batch, what is no padding, where sequences of different lengths are packed
-TILE = 128  # rows in which a grouped product of experts is computed: fewer tokens cost as much
-BACKWARD, BACKWARD_ATTENTION = 2.0, 2.5  # of a forward pass; attention computes its scores once more
-OPTIMIZER_BYTES = 30  # of a weight: gradient, master copy and two moments read, three of them and bf16 written
-OFFLOADED_BYTES = 28  # of a weight over the host's link: twelve bytes in, twelve and a gradient out
+LINK = 0.8  # assumed: fraction of a link's bandwidth reached when state is gathered and scattered
+FILLED = 0.9  # assumed: fraction of a packed micro-batch that is not padding
+TILE = 128  # rows in which a grouped expert product is computed; fewer tokens cost as much
+BACKWARD, BACKWARD_ATTENTION = 2.0, 2.5  # relative to a forward pass; attention computes its scores once more
+OPTIMIZER_BYTES = 30  # per weight: gradient, master copy and two moments read; three of them and bf16 written
+OFFLOADED_BYTES = 28  # per weight over the host's link: twelve bytes in, twelve and a gradient out
 
 
 @dataclass(frozen=True)
@@ -35,53 +35,53 @@ class Trainer:
     tensor_parallel: int = 1
     context_parallel: int = 1
     pipeline: int = 1
-    virtual: int = 1  # stages that one GPU has of an interleaved pipeline
-    expert_parallel: int = 1  # GPUs over which the experts of a layer are dealt out
+    virtual: int = 1  # stages per GPU in an interleaved pipeline
+    expert_parallel: int = 1  # GPUs over which the experts of a layer are distributed
     zero: int = 1  # 1 and 2 shard the optimizer and the gradients, 3 the weights too
-    recompute: bool = False  # each layer's forward pass once more in the backward pass
-    pack: int = 8192  # tokens of a micro-batch, unless one sequence is longer
-    filled: float = 1.0  # of a micro-batch, what is no padding
+    recompute: bool = False  # repeat each layer's forward pass in the backward pass
+    pack: int = 8192  # tokens in a micro-batch, unless one sequence is longer
+    filled: float = 1.0  # fraction of a micro-batch that is not padding
     offload: bool = False  # the optimizer's state in host memory
 
     @property
     def experts_cut(self) -> int:
-        """GPUs of a stage that have one copy of the experts between them: dealt out, or else cut like all other
+        """GPUs in a stage that together hold one copy of the experts: distributed, or else split like all other
         matrices, as Megatron does by default.
         """
         return self.expert_parallel if self.expert_parallel > 1 else self.tensor_parallel
 
     @property
     def ranks(self) -> int:
-        """Data-parallel ranks: copies of the model that take sequences of their own."""
+        """Data-parallel ranks, i.e. copies of the model that take their own sequences."""
         return self.gpus // (self.tensor_parallel * self.context_parallel * self.pipeline)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What passes through."""
+    """What passes through the trainer."""
 
     tokens: float  # in all
     sequences: float
-    longest: float  # tokens of the longest sequence, which is not cut
-    context: float | None = None  # token-weighted mean length of a sequence; None: of equal lengths
-    updates: int = 1  # optimizer steps among which it is divided
+    longest: float  # tokens in the longest sequence, which is not split
+    context: float | None = None  # token-weighted mean length of a sequence; None means equal lengths
+    updates: int = 1  # optimizer steps into which the batch is divided
 
     @property
     def attended(self) -> float:
-        """Tokens before a token of its own sequence, on average."""
+        """Mean number of tokens before a token in its own sequence."""
         return (self.context or self.tokens / self.sequences) / 2
 
 
 class Pass(NamedTuple):
-    """Seconds of a pass over a batch, by what they go into."""
+    """Seconds of a pass over a batch, by purpose."""
 
     products: float  # dense matrix products
     attention: float
     experts: float  # their products and the sorting of tokens
-    traffic: float  # everything between, and waiting for launches
+    traffic: float  # everything between them, and waiting for launches
     exchange: float  # of tokens, activations and keys
     bubble: float  # of the pipeline
-    state: float  # sharded weights and gradients that nothing hides, and the optimizer
+    state: float  # exposed traffic of sharded weights and gradients, and the optimizer
 
     @property
     def seconds(self) -> float:
@@ -89,11 +89,11 @@ class Pass(NamedTuple):
 
 
 def pass_seconds(model: Model, accelerator: Accelerator, trainer: Trainer, batch: Batch, train: bool = True) -> Pass:
-    """One epoch of training over the batch, or with `train` off its log-probs: forward alone, and no state changes."""
+    """One epoch of training over the batch or, with `train` off, its log-probs: forward only, and no state changes."""
     micro, tokens = micro_batches(trainer, batch)
     forward = Layer(model, accelerator, trainer, tokens, batch.attended).forward()
     times = repeats(trainer) if train else [1.0] * 5
-    stages = batch.updates * micro / trainer.pipeline  # passes of a whole model's layers that one GPU computes
+    stages = batch.updates * micro / trainer.pipeline  # passes over a whole model's layers that one GPU computes
     products, attention, experts, traffic, exchange = (seconds * n * stages for seconds, n in zip(forward, times))
     computed = products + attention + experts + traffic + exchange
     bubble = computed * (trainer.pipeline - 1) / (trainer.virtual * micro)
@@ -102,8 +102,8 @@ def pass_seconds(model: Model, accelerator: Accelerator, trainer: Trainer, batch
 
 
 def repeats(trainer: Trainer) -> list[float]:
-    """How often products, attention, experts, traffic and exchange of a forward pass are paid for in training:
-    forward, backward, and once more where a layer is recomputed. Exchanges are the same backward as forward.
+    """How often products, attention, experts, traffic and exchange of a forward pass are paid for in training: forward,
+    backward, and once more if a layer is recomputed. Exchanges are the same backward as forward.
     """
     forward = 2 if trainer.recompute else 1
     again = forward + BACKWARD
@@ -148,15 +148,15 @@ class Layer:
         return flop / self.trainer.tensor_parallel / (ATTENTION * self.accelerator.flops())
 
     def experts(self) -> float:
-        """A GPU's experts compute whole tiles of tokens, and read their weights at least; tokens are sorted before and
-        summed after.
+        """A GPU's experts compute whole tiles of tokens, and at least read their weights; tokens are sorted before and
+        summed afterward.
         """
         model, trainer = self.model, self.trainer
         if not model.moe:
             return 0.0
-        moe, local = model.moe, model.moe.experts / trainer.experts_cut  # experts that a GPU has the weights of
+        moe, local = model.moe, model.moe.experts / trainer.experts_cut  # experts whose weights a GPU holds
         tokens = self.tokens / trainer.tensor_parallel
-        each = tokens * trainer.experts_cut * moe.top_k / moe.experts  # tokens of one expert
+        each = tokens * trainer.experts_cut * moe.top_k / moe.experts  # tokens per expert
         flop = 2.0 * model.expert_params() * ceil(round(each / TILE, 9)) * TILE * local
         bandwidth = TRAFFIC * self.accelerator.hbm_bytes_per_second
         product = max(flop / (PRODUCTS * self.accelerator.flops()), 2.0 * model.expert_params() * local / bandwidth)
@@ -173,8 +173,8 @@ class Layer:
         return moved * self.tokens / self.trainer.tensor_parallel / bandwidth
 
     def exchange(self, attention: float) -> float:
-        """Two sums a layer over a tensor-parallel group; keys and values round the ranks of context parallelism, which
-        attention hides; tokens to their experts and back.
+        """Two sums per layer over a tensor-parallel group; keys and values around the ranks of context parallelism,
+        hidden by attention; tokens to their experts and back.
         """
         model, trainer, chip = self.model, self.trainer, self.accelerator
         tp, cp, ep = trainer.tensor_parallel, trainer.context_parallel, trainer.expert_parallel
@@ -191,7 +191,7 @@ class Layer:
 
 
 def own_params(model: Model, trainer: Trainer) -> tuple[float, float]:
-    """(plain, routed): weights that one GPU holds before data-parallel sharding."""
+    """(plain, routed): the weights that one GPU holds before data-parallel sharding."""
     routed = model.routed_params()
     plain = (model.params() - routed) / (trainer.tensor_parallel * trainer.pipeline)
     return plain, routed / (trainer.experts_cut * trainer.pipeline)
@@ -202,20 +202,21 @@ def state_seconds(
 ) -> float:
     """Seconds of an update that sharded state adds to `computed` seconds of passes, and the optimizer's own.
 
-    ZeRO 3 gathers bf16 weights for each pass of each micro-batch and scatters fp32 gradients, beside the arithmetic.
-    ZeRO 1 scatters and gathers once, and half a micro-batch hides it. ZeRO 2 keeps no gradients of others, so it
-    scatters those of every micro-batch (DeepSpeed, `runtime/zero/stage_1_and_2.py`), all but the last beside the next.
+    ZeRO 3 gathers bf16 weights for each pass of each micro-batch and scatters fp32 gradients, overlapping the
+    arithmetic. ZeRO 1 scatters and gathers once, hidden by half a micro-batch. ZeRO 2 keeps no gradients of other
+    ranks, so it scatters those of every micro-batch (DeepSpeed, `runtime/zero/stage_1_and_2.py`), all but the last
+    overlapping the next.
     """
     ranks = trainer.ranks * trainer.context_parallel
     of_experts = max(trainer.gpus // (trainer.pipeline * trainer.experts_cut), 1)
     plain, routed = own_params(model, trainer)
 
     def over_the_links(bytes_of_weight: float) -> float:
-        """Seconds to gather or scatter so many bytes of each of a GPU's weights over the ranks that share them."""
+        """Seconds to gather or scatter this many bytes of each of a GPU's weights over the ranks that share them."""
         seconds = 0.0
         for weights, n, cut in ((plain, ranks, trainer.tensor_parallel), (routed, of_experts, trainer.experts_cut)):
             if n > 1 and weights:
-                rate = LINK * accelerator.ring_bytes_per_second(n * cut)  # the ranks that share are so far apart
+                rate = LINK * accelerator.ring_bytes_per_second(n * cut)  # the distance between the ranks that share
                 seconds += bytes_of_weight * weights * (n - 1) / n / rate
         return seconds
 

@@ -1,8 +1,9 @@
-"""Completions of several turns: what of them is trained, decoded and read, and what an engine serves in a steady state.
+"""Completions with several turns: which of their tokens are trained, decoded and read, and what an engine serves in a
+steady state.
 
-Closed form: sessions of equal length whose turns are out of step with one another, so that an engine always has the
-same number of them decoding; Little's law (1961) joins those that are alive, how long one lives and how many end a
-second. Left out: that turns come in bursts, and that a tool's seconds differ.
+Closed form: sessions of equal length whose turns are out of phase, so that an engine always has the same number of them
+decoding. Little's law (1961) relates the number alive, the lifetime, and the number that end per second. Left out: that
+turns come in bursts, and that a tool's seconds vary.
 """
 
 from collections.abc import Callable
@@ -19,26 +20,26 @@ from sim.cluster.models import Model, Numbers
 from sim.cluster.throughput import Efficiency
 
 HALVINGS = 12
-FOLLOWED = 512  # sessions of an engine that are followed one by one, until the last
-HOST_LINK = 0.8  # assumed: share of the link to the host's memory that moved caches reach
+FOLLOWED = 512  # sessions per engine that are followed one by one to the last
+HOST_LINK = 0.8  # assumed: fraction of the host link's bandwidth that moved caches reach
 
-REUSES = ("hold", "drop", "offload")  # what becomes of a session's cache while its tool runs
+REUSES = ("hold", "drop", "offload")  # what happens to a session's cache while its tool runs
 HOLD, DROP, OFFLOAD = REUSES
 
 
 @dataclass(frozen=True)
 class Session:
     turns: int
-    generated: float  # tokens that the model writes in a turn
+    generated: float  # tokens that the model writes per turn
     returned: float  # tokens that the tool answers between two turns
     tool_seconds: float  # between two turns
     prompt: float
-    siblings: int = 1  # sessions of one prompt, which an engine reads once
+    siblings: int = 1  # sessions per prompt, which an engine reads once
     reuse: str = HOLD
 
     @property
     def trained(self) -> float:
-        """Tokens that pass through the trainer: the prompt and both sides of every turn but the last answer."""
+        """Tokens that pass through the trainer: the prompt and both sides of every turn except the last answer."""
         return self.prompt + self.written + (self.turns - 1) * self.returned
 
     @property
@@ -48,13 +49,13 @@ class Session:
 
     @property
     def context(self) -> float:
-        """Tokens before a token that is decoded, on average."""
+        """Mean number of tokens before a decoded token."""
         return self.prompt + (self.turns - 1) * (self.generated + self.returned) / 2 + self.generated / 2
 
     @property
     def read(self) -> float:
-        """Tokens of prompts that an engine takes in for one session: its share of the prompt and what tools return; a
-        cache that was dropped is computed again at each turn.
+        """Tokens of prompts that an engine reads per session: its share of the prompt and what tools return; a dropped
+        cache is computed again at each turn.
         """
         once = self.prompt / self.siblings + (self.turns - 1) * self.returned
         if self.reuse != DROP:
@@ -68,7 +69,7 @@ class Session:
 
     @property
     def moved(self) -> float:
-        """Tokens whose cache goes to the host's memory and comes back, for one session."""
+        """Tokens per session whose cache moves to the host's memory and back."""
         if self.reuse != OFFLOAD:
             return 0.0
         later = self.turns - 1
@@ -78,12 +79,12 @@ class Session:
 class Steady(NamedTuple):
     """One engine in its steady state."""
 
-    decoding: float  # sessions that write at a time
+    decoding: float  # sessions that are decoding
     alive: float  # sessions that have begun and not ended
     session_seconds: float
     sessions_per_second: float
-    reading: float  # share of the engine's seconds that goes into prompts
-    moving: float  # and into cache on its way from the host
+    reading: float  # fraction of the engine's seconds spent on prompts
+    moving: float  # and on moving cache back from the host
 
 
 def steady(
@@ -94,15 +95,15 @@ def steady(
     bound: float,
     moved_seconds: float = 0.0,
 ) -> Steady:
-    """The most sessions that can decode together, found by bisection.
+    """The largest number of sessions that can decode together, found by bisection.
 
-    `pass_seconds(n)`: one token for each of n sessions. `token_seconds`: to take in one token of a prompt.
-    `moved_seconds`: to bring the cache of one token from the host. `room`: sequences that the cache holds. `bound`:
-    sessions alive at most. A held cache counts while its tool runs, another one does not.
+    `pass_seconds(n)`: one token for each of n sessions. `token_seconds`: to read one token of a prompt.
+    `moved_seconds`: to bring one token's cache back from the host. `room`: sequences that the cache holds. `bound`:
+    maximum sessions alive. A held cache counts while its tool runs; others do not.
     """
 
     def at(decoding: float) -> Steady:
-        # while a session is active, each of the others is taken in once, too
+        # while a session is active, each of the others is read in once, too
         reading = decoding * session.read * token_seconds
         moving = decoding * session.moved * moved_seconds
         active = session.written * float(pass_seconds(decoding)) + reading + moving
@@ -140,7 +141,7 @@ class Service:
     session: Session
 
     def iteration(self, decoding: Numbers, kv_tokens: Numbers, read: Numbers = 0, before: Numbers = 0) -> Numbers:
-        """Seconds of a pass: one token for each that decodes, and so many tokens of prompts."""
+        """Seconds of a pass: one token for each decoding session, and this many tokens of prompts."""
         layout, engine = layouts.layout_of(self.engine), self.engine
         widths = engine.weight_bytes, engine.kv_bytes, self.efficiency
         return layouts.engine_pass(
@@ -149,19 +150,19 @@ class Service:
 
     @property
     def token_seconds(self) -> float:
-        """To take in one token of a prompt, many at a time."""
+        """To read one token of a prompt, many at a time."""
         return float(self.iteration(0, 0, step.PREFILL, self.session.context / 2)) / step.PREFILL
 
     @property
     def moved_seconds(self) -> float:
-        """To bring the cache of one token from the host, over the links of the GPUs that hold it."""
+        """To bring one token's cache from the host, over the links of the GPUs that hold it."""
         if self.session.reuse != OFFLOAD:
             return 0.0
         context, link = self.session.context, 1e9 * (self.accelerator.host_gb_per_second or float("nan"))
         return memory.cache_bytes(self.model, context, self.engine) / context / (HOST_LINK * link)
 
     def state(self, context: float, room: float, bound: float) -> Steady:
-        """With `context` tokens before a token that is decoded, on average, and a cache with room for `room`."""
+        """With a mean of `context` tokens before a decoded token, and a cache with room for `room`."""
 
         def pass_seconds(n: Numbers) -> Numbers:
             return self.iteration(n, n * context)
@@ -169,8 +170,8 @@ class Service:
         return steady(self.session, pass_seconds, self.token_seconds, room, bound, self.moved_seconds)
 
     def token_of_each(self, alive: Numbers, kv_tokens: Numbers) -> Numbers:
-        """Seconds in which each of those that are alive writes a token, on average: its reading and its tools' time
-        are part of them. How many decode is found by halving their logarithm's range, and then on a line.
+        """Mean seconds in which each of those alive writes one token, including its reading and its tools' time. The
+        number decoding is found by bisection on its logarithm, and then on a line.
         """
         one, context = self.session, kv_tokens / np.maximum(alive, 1e-9)
         each = one.read * self.token_seconds + one.moved * self.moved_seconds
@@ -184,7 +185,7 @@ class Service:
 
         high = np.log(alive)
         alone = active(1e-9 * np.exp(high))
-        low = high + np.log(alone / (alone + tools))  # more decode than if each had the engine to itself
+        low = high + np.log(alone / (alone + tools))  # more are decoding than if each had the engine to itself
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             fewer = beyond(np.exp(middle)) < 0
@@ -207,8 +208,8 @@ def generation_seconds(
     room: float,
     alive: float,
 ) -> tuple[float, float]:
-    """(until the last session of a step is done, of its share of a steady stream). `law`: of what the model writes in a
-    session; `room`: sequences that one engine's cache holds; `alive`: sessions that it has at once, at most.
+    """(until the last session of a step is done, for its share of a steady stream). `law`: what the model writes in a
+    session; `room`: sequences that one engine's cache holds; `alive`: maximum sessions at once.
     """
     served = Service(model, accelerator, engine, efficiency, session)
     engines, before = gpus // engine.size, session.prompt + (session.turns - 1) * session.returned / 2

@@ -1,8 +1,8 @@
-"""A pool of sandboxes that runs the tests of a batch of programs, and which verdicts it makes by being full.
+"""A pool of sandboxes that runs the tests of a batch of programs, and which verdicts change because the pool is full.
 
-Discrete-event simulation of processor sharing: a job in a slot progresses at min(1, cores / jobs running), so a limit
-on seconds by the wall clock is a limit on work that falls with load. Closed forms beside it: Erlang (1917), Little
-(1961), and the normal distribution. No network, no memory, no disk; a program is a number of CPU seconds.
+Discrete-event simulation of processor sharing: a job in a slot progresses at min(1, cores / jobs running), so a
+wall-clock limit is a limit on work that shrinks with load. Closed forms beside it: Erlang (1917), Little (1961), and
+the normal distribution. There is no network, memory or disk; a program is a number of CPU seconds.
 """
 
 from collections import deque
@@ -12,26 +12,26 @@ from math import erfc, exp, inf, log, sqrt
 
 import numpy as np
 
-WALL, CPU = "wall", "CPU"  # what a limit is measured by
+WALL, CPU = "wall", "CPU"  # the clock by which a limit is measured
 SIGMA, LAG = 0.8, 0.5  # assumed: standard deviations of the logarithms of CPU seconds, and of when jobs arrive
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What became of each job, arrays (jobs,) in the order of arrival."""
+    """What happened to each job, arrays (jobs,) in the order of arrival."""
 
     start: np.ndarray  # seconds
     end: np.ndarray  # seconds
-    used: np.ndarray  # CPU seconds that it got
+    used: np.ndarray  # CPU seconds that the job got
     cut: np.ndarray  # whether the limit ended it
     over: np.ndarray  # whether it needs more than its limit with start-up, so that an idle pool would cut it as well
     long: np.ndarray  # whether it needs more than its limit by itself, without start-up
     slot: np.ndarray  # where it ran
-    busy: float  # CPU seconds of all cores, start-up and lost runs included
+    busy: float  # CPU seconds of all cores, including start-up and lost runs
 
     @property
     def seconds(self) -> float:
-        """Until the last verdict, from when the first completion is being written."""
+        """Seconds from when the first completion is being written until the last verdict."""
         return float(self.end.max())
 
     @property
@@ -41,7 +41,7 @@ class Verdicts:
 
     @property
     def by_startup(self) -> np.ndarray:
-        """Whether it was cut off, in an idle pool as well, but not if start-up took no time, (jobs,)."""
+        """Whether it was cut off, in an idle pool as well, but not without start-up time, (jobs,)."""
         return self.cut & self.over & ~self.long
 
     @property
@@ -53,8 +53,8 @@ class Verdicts:
 def workload(
     rng: np.random.Generator, jobs: int = 512, median: float = 2.0, sigma: float = SIGMA, spread: float = 20.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(arrivals, work), seconds and CPU seconds (jobs,): completions end over `spread` seconds, and tests take long
-    where a few do. assumed: both are log-normal.
+    """(arrivals, work), seconds and CPU seconds (jobs,): completions end over `spread` seconds, and a few tests take
+    long. assumed: both are log-normal.
     """
     arrivals = np.sort(rng.lognormal(log(spread), LAG, jobs))
     return arrivals, rng.lognormal(log(median), sigma, jobs)
@@ -70,12 +70,12 @@ def pool(
     clock: str = WALL,
     lost: np.ndarray | None = None,
 ) -> Verdicts:
-    """First come, first served; at most `slots` jobs run. A job is cut off when the seconds since its start (wall) or
-    those it got of a core (CPU) reach the limit. Start-up is work and counts. The verdict of a `lost` job does not
-    arrive, and it is run again, last in the queue.
+    """First come, first served, with at most `slots` jobs running. A job is cut off when the seconds since its start
+    (wall) or the CPU seconds it got reach the limit. Start-up is work and counts. The verdict of a `lost` job does not
+    arrive, and the job is run again, last in the queue.
 
-    All running jobs progress alike, so what each has got is the difference of one virtual time, and the next to finish
-    is on top of a heap of virtual times. Deadlines by the wall clock come in the order of the starts.
+    All running jobs progress alike, so each one's progress is a difference in one virtual time, and the next to finish
+    is on top of a heap of virtual times. Wall-clock deadlines come in the order of the starts.
     """
     jobs = len(arrivals)
     start, end, used = np.zeros(jobs), np.zeros(jobs), np.zeros(jobs)
@@ -85,7 +85,7 @@ def pool(
     over, long = work + startup > limit, work > limit
     queue: deque[int] = deque()
     free = list(range(slots))
-    runs: dict[int, tuple[int, float]] = {}  # {a run that goes on: its job, the virtual time of its start}
+    runs: dict[int, tuple[int, float]] = {}  # {running run: its job, the virtual time of its start}
     finishes: list[tuple[float, int]] = []  # (virtual time, run)
     deadlines: deque[tuple[float, int]] = deque()  # by the wall clock
     now = virtual = busy = 0.0
@@ -127,31 +127,31 @@ def pool(
 
 
 def paid(passed: np.ndarray, cut: np.ndarray, used: np.ndarray, limit: float) -> np.ndarray:
-    """The reward of each job, (jobs,), from whether it would pass; nan leaves it out of the batch. A job that was cut
-    off is paid like a wrong one, whatever cut it off.
+    """The reward of each job, (jobs,), given whether it would pass; nan leaves it out of the batch. A job that was cut
+    off is scored as wrong, whatever cut it off.
     """
     return np.where(cut, 0.0, passed)
 
 
 # ── tests that err, and tries ──
 def flaky_fn(flake: float, tests: int) -> float:
-    """How often a right program is refused: one of its tests fails by chance, 1 − (1 − f)^m."""
+    """How often a correct program is refused because one of its tests fails by chance, 1 − (1 − f)^m."""
     return 1 - (1 - flake) ** tests
 
 
 def retry_fp(passes: float, tries: int) -> float:
-    """How often a wrong program that passes by chance passes once in some tries, 1 − (1 − q)^r."""
+    """How often a wrong program that passes by chance passes at least once in some tries, 1 − (1 − q)^r."""
     return 1 - (1 - passes) ** tries
 
 
 # ── sizing ──
 def over_limit(median: float, sigma: float, limit: float, slowdown: float = 1.0) -> float:
-    """The share of log-normal jobs that takes longer than the limit when each runs `slowdown` times as long."""
+    """The fraction of log-normal jobs that take longer than the limit if each runs `slowdown` times as long."""
     return erfc(log(limit / (slowdown * median)) / (sigma * sqrt(2))) / 2
 
 
 def littles_law(rate: float, wait: float) -> float:
-    """Jobs in a pool, L = λW, that get `rate` a second and stay `wait` seconds each."""
+    """The number of jobs in a pool, L = λW, at `rate` per second and `wait` seconds each."""
     return rate * wait
 
 
@@ -160,8 +160,8 @@ def lognormal_mean(median: float, sigma: float) -> float:
 
 
 def erlang_c(servers: int, load: float) -> float:
-    """The chance that a job waits, of Poisson arrivals and exponential work: Erlang (1917). `load` is λ/μ, the mean
-    number of busy servers.
+    """The probability that a job waits, for Poisson arrivals and exponential work: Erlang (1917). `load` is λ/μ, the
+    mean number of busy servers.
     """
     blocked = 1.0  # Erlang B, by its recursion over servers
     for n in range(1, servers + 1):

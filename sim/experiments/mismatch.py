@@ -33,7 +33,7 @@ OPTIMIZERS = {
 
 @dataclass(frozen=True)
 class Read:
-    """Log-probs of a batch, (N, T) each, 0 off the mask."""
+    """Log-probs of a batch, (N, T) each, 0 outside the mask."""
 
     now: np.ndarray  # under the training policy
     engine: np.ndarray  # under the sampling policy, recorded during sampling

@@ -26,14 +26,15 @@ def source_of(example):
 
 
 class MixedAdd(tasks.Add):
-    """`Add`, paid by two sources, half of the prompts of a batch each. The reward model pays scale * (right + N(0,
-    noise)); with an `outlier` one answer of a batch, whichever it is, is paid that much; all pay is multiplied by `c`.
+    """`Add` with rewards from two sources, each for half of a batch's prompts. The reward model gives scale * (right +
+    N(0, noise)). With an `outlier`, one random answer of a batch gets that reward instead. All rewards are multiplied
+    by `c`.
     """
 
     def __init__(self, scale=1.0, noise=0.0, outlier=None, c=1.0, seed=0):
         super().__init__()
         self.scale, self.noise, self.outlier, self.c = scale, noise, outlier, c
-        self.rng = np.random.default_rng([seed, 14])  # not the run's: its prompts and answers stay what they were
+        self.rng = np.random.default_rng([seed, 14])  # not the run's generator, so prompts and answers stay the same
         self.loud = None  # the row with the excessive reward
 
     def batch_prompts(self, n, rng):
