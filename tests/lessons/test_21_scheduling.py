@@ -123,6 +123,11 @@ def gain(n):
     return speed(**TRICKS[n + 1]) / speed(**TRICKS[n])
 
 
+def together(*tricks):
+    """Gain of some tricks over an engine with none."""
+    return speed(**OFF | dict.fromkeys(tricks, True)) / speed(**OFF)
+
+
 def equal(places):
     """Gain of three guesses where completions are equally long."""
     return speed(drafts=3, batch=places, **EQUAL) / speed(batch=places, **EQUAL)

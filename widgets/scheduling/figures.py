@@ -102,7 +102,7 @@ def guess(drafts):
         ),
         panel(
             "Tokens per second",
-            "256 completions, the whole step",
+            "256 completions, the whole rollout",
             line(DRAFTS, speeds, "tokens per second", 1),
             dots([drafts], [speeds[drafts]], "here", role="here"),
             x="tokens guessed ahead",
@@ -119,7 +119,7 @@ def yields(drafts):
     trace = ran(drafts=drafts)
     return (
         f"A pass with {counted(drafts, 'guess', 'guesses')} yields a mean of {tokens:.2f} tokens. The engine writes "
-        f"{trace.tokens_per_second:,.0f} tokens per second, and the step takes {trace.makespan:.0f} s."
+        f"{trace.tokens_per_second:,.0f} tokens per second, and the rollout takes {trace.makespan:.0f} s."
     )
 
 
@@ -138,7 +138,7 @@ def tail(n):
             "Places in use",
             "% of the places, without guesses",
             line(100 * share, live, "places in use", 1),
-            x="% of the step’s time",
+            x="% of the rollout’s time",
             x_range=(0, 100),
             y_range=(0, 108),
         ),
@@ -161,7 +161,7 @@ def at_work(n):
     working = scheduling.live_on_average(trace)
     gain = ran(batch=n, drafts=3).tokens_per_second / trace.tokens_per_second
     use = "One place is always in use" if n == 1 else f"On average, {working:.0f} of {n} places are in use"
-    return f"{use}. The step takes {trace.makespan:,.0f} s, and guessing makes it {gain:.2f} times as fast."
+    return f"{use}. The rollout takes {trace.makespan:,.0f} s, and guessing makes it {gain:.2f} times as fast."
 
 
 # ── how long a sequence is silent ──
@@ -189,7 +189,7 @@ def chunk(size):
         ),
         panel(
             "Tokens per second",
-            "256 completions, the whole step",
+            "256 completions, the whole rollout",
             line(x[1:], speeds[1:], "in chunks", 1),
             dots([0], speeds[:1], "whole prompts", 1),
             dots([i], [speeds[i]], "here", role="here"),
@@ -230,7 +230,7 @@ def pool(size):
         ),
         panel(
             "Tokens per second",
-            "256 completions, the whole step",
+            "256 completions, the whole rollout",
             line(x, speeds, "tokens per second", 1),
             dots([i], [speeds[i]], "here", role="here"),
             x="pool size, tokens",

@@ -22,7 +22,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "What each scheduling trick does for the speed of one engine"
+TITLE = "How much each scheduling trick speeds up one engine"
 
 BLOCK = 16  # slots; more where sequences are long, or the blocks of a run are too many to be counted in a page
 BLOCKS = 512  # of the longest sequence, about
@@ -90,13 +90,13 @@ PRESETS = {
     "Eight guessed, seldom right": Knobs(drafts=8, acceptance=0.4),
 }
 GUESS = Guess(
-    "Eight completions share a prompt of about 600 tokens. How much faster is the step if it is read once?",
-    ("2 times as fast", "1.3 times", "1.05 times"),
+    "Eight completions share a prompt of about 600 tokens. How much faster is the rollout if it is read once?",
+    ("2 times as fast", "1.3 times as fast", "1.05 times as fast"),
     Knobs(prefix=False),
     2,
     lambda k, r: (
-        f"It is {r.speeds['one prompt'] / r.trace.tokens_per_second:.2f} times as fast: a prompt’s tokens are read "
-        "together, but completions are not."
+        f"It is {r.speeds['prompts shared'] / r.trace.tokens_per_second:.2f} times as fast: a prompt’s tokens are read "
+        "together, but the completions are written token by token."
     ),
 )
 
@@ -104,12 +104,12 @@ GUESS = Guess(
 # that what they are worth is for the reader to find
 TRICKS = {
     "refill": ((False, "not refilled"), (True, "refilled")),
-    "blocks": ((False, "reserved"), (True, "in blocks")),
-    "prefix": ((False, "every prompt"), (True, "one prompt")),
+    "blocks": ((False, "room reserved"), (True, "in blocks")),
+    "prefix": ((False, "prompts reread"), (True, "prompts shared")),
     "chunk": ((0, "whole prompts"), (2048, "chunks")),
-    "drafts": ((0, "no guess"), (0, "")),
+    "drafts": ((0, "no guessing"), (0, "")),
 }
-AMPLE = "ample pool"
+AMPLE = "enough memory"
 
 
 @dataclass(frozen=True)
@@ -261,10 +261,10 @@ def helpful(k):
 
 def fewer_guesses(k, requests, r):
     """γ that pays, where the present one does not."""
-    if not k.drafts or r.speeds["no guess"] <= r.trace.tokens_per_second:
+    if not k.drafts or r.speeds["no guessing"] <= r.trace.tokens_per_second:
         return 0
     drafts = scheduling.best_drafts(k.acceptance, k.cost, most=k.drafts - 1)
-    if drafts and last(simulate(replace(k, drafts=drafts), requests)).tokens_per_second >= r.speeds["no guess"]:
+    if drafts and last(simulate(replace(k, drafts=drafts), requests)).tokens_per_second >= r.speeds["no guessing"]:
         return drafts
     return 0
 
@@ -360,7 +360,7 @@ def tricks(k, r):
     at = list(range(len(names)))
     return panel(
         "Speed with one trick switched",
-        "divided by the speed of this setting" + ("; no guess: over 1 is broken" if k.drafts else ""),
+        "divided by the speed of this setting" + ("; no guessing: over 1 is broken" if k.drafts else ""),
         bars(at, heights, "turned", 1, text=texts),
         threshold(1 / (1 - LOST), "", TOP),
         label(len(names) - 0.55, 0.98 * TOP, "here this setting loses a quarter", 0, "right", below=True),
@@ -465,7 +465,7 @@ def pays(k, r):
 
 READOUTS = {
     "Tokens per second": scheduling.stream,
-    "Duration of the step": scheduling.stream,
+    "Duration of the rollout": scheduling.stream,
     "Sequences at work, mean": scheduling.live_on_average,
     "Longest silence of a sequence": scheduling.stream,
     "Evictions": scheduling.stream,
@@ -524,7 +524,7 @@ def causes(k, r):
     """What of the setting loses a quarter, or guesses in vain, the worst first."""
     if not r.settled:
         return []
-    limits = {name: 1.0 if name == "no guess" else 1 / (1 - LOST) for name in gains(k, r)}
+    limits = {name: 1.0 if name == "no guessing" else 1 / (1 - LOST) for name in gains(k, r)}
     losing = {name: gain / limits[name] for name, gain in gains(k, r).items() if gain > limits[name]}
     return sorted(losing, key=losing.get, reverse=True)
 
@@ -532,8 +532,8 @@ def causes(k, r):
 def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
-    guessing = causes(k, r)[:1] == ["no guess"]
-    best = gains(k, r)["no guess"] if guessing else max(gains(k, r).values(), default=1.0)
+    guessing = causes(k, r)[:1] == ["no guessing"]
+    best = gains(k, r)["no guessing"] if guessing else max(gains(k, r).values(), default=1.0)
     return Gauge(
         "Speed, % of that without guessing" if guessing else "Speed, % of the best with one switch",
         100 / max(best, 1e-9) if guessing else min(100.0, 100 / max(best, 1e-9)),
@@ -566,9 +566,9 @@ def outdone(k, r, name):
     blamed = {
         "refilled": lambda: not k.refill and scheduling.live_on_average(r.trace) <= k.batch,
         "in blocks": lambda: not k.blocks and r.trace.live.max() * own <= r.pool + most(k),
-        "one prompt": lambda: not k.prefix and k.samples > 1,
+        "prompts shared": lambda: not k.prefix and k.samples > 1,
         "whole prompts": lambda: k.chunk > 0,
-        "no guess": lambda: 0 <= kept(k) <= k.drafts,
+        "no guessing": lambda: 0 <= kept(k) <= k.drafts,
         AMPLE: lambda: k.blocks and r.ample > r.pool * (1 - k.watermark) - 2 * block_of(k),
     }[name]
     return {
@@ -623,7 +623,7 @@ def why_and_cause(k, r, name):
             f"{most(k):,} tokens, so {r.trace.live.max():,.0f} run at once.",
             "reserved room that stays empty",
         ),
-        "one prompt": (
+        "prompts shared": (
             f"The engine writes {now} tokens per second, not {other}, because it reads each prompt {k.samples} times "
             "instead of once.",
             "prompts that are read again",
@@ -633,14 +633,14 @@ def why_and_cause(k, r, name):
             "tokens leave prompts little room.",
             "chunks that leave prompts no room",
         ),
-        "no guess": (
+        "no guessing": (
             f"The engine writes {now} tokens per second, not {other} as without guessing. A pass pays for {k.drafts} "
             f"guesses and keeps {kept(k):.2f}.",
             "guesses that cost time and fail",
         ),
         AMPLE: (
-            f"The engine writes {now} tokens per second, not {other} as with room. The pool holds {working:,.0f} "
-            f"sequences on average, and {r.trace.preemptions:,} were evicted.",
+            f"The engine writes {now} tokens per second, not {other} as with enough memory. On average {working:,.0f} "
+            f"sequences find room, and {r.trace.preemptions:,} were evicted.",
             "a pool that is too small",
         ),
     }[name]
@@ -666,7 +666,7 @@ def step_back(k, r):
             values |= larger_pool(k, r)
     if "whole prompts" in losing:
         values["chunk"] = 0
-    if "no guess" in losing:
+    if "no guessing" in losing:
         values["drafts"] = r.back
     if AMPLE in losing:
         values |= larger_pool(k, r)
@@ -698,7 +698,7 @@ def worse(k, r):
     if gain < 1 / (1 - WORSE):
         return None
     return Said(
-        f"The step takes {r.trace.makespan:,.0f} s and {100 * (1 - 1 / gain):.0f} % of the speed is lost. With "
+        f"The rollout takes {r.trace.makespan:,.0f} s, and {100 * (1 - 1 / gain):.0f} % of the speed is lost. With "
         f"{PHRASES[name]}, the engine writes {r.speeds[name]:,.0f} tokens per second.",
         outdone(k, r, name),
     )
@@ -707,16 +707,16 @@ def worse(k, r):
 PHRASES = {
     "refilled": "places refilled at once",
     "in blocks": "memory in blocks",
-    "one prompt": "each prompt read once",
+    "prompts shared": "each prompt read once",
     "whole prompts": "prompts read whole",
-    "no guess": "no guessing",
-    AMPLE: "an ample pool",
+    "no guessing": "no guessing",
+    AMPLE: "enough memory for all",
 }
 
 
 def holds(k, r):
     speed = r.trace.tokens_per_second
-    took = f"The step takes {r.trace.makespan:,.0f} s at {speed:,.0f} tokens per second."
+    took = f"The rollout takes {r.trace.makespan:,.0f} s at {speed:,.0f} tokens per second."
     written = {"so many a second": lambda: abs(r.trace.written[-1] / r.trace.makespan / speed - 1) < 1e-6}
     if not r.settled:
         return Said(took, written)
@@ -727,7 +727,7 @@ def holds(k, r):
         return max(other / speed, speed / other)
 
     return Said(
-        f"{took} Of all switches, “{most_of_all}” would change that most, to {other:,.0f}.",
+        f"{took} Of all switches, “{most_of_all}” would change the speed most, to {other:,.0f}.",
         written
         | {
             "so many it would write": lambda: (

@@ -60,9 +60,9 @@ def test_the_engine_has_the_memory_that_its_share_leaves():
 def test_a_turned_trick_is_the_run_of_that_setting():
     k, r = last()
     others = dict(widget.turned(k))
-    assert set(r.speeds) == set(others) == {"not refilled", "reserved", "every prompt", "whole prompts"}
-    assert r.speeds["reserved"] == speed(blocks=False) and r.speeds["every prompt"] == speed(prefix=False)
-    assert last(drafts=3)[1].speeds["no guess"] == speed()
+    assert set(r.speeds) == set(others) == {"not refilled", "room reserved", "prompts reread", "whole prompts"}
+    assert r.speeds["room reserved"] == speed(blocks=False) and r.speeds["prompts reread"] == speed(prefix=False)
+    assert last(drafts=3)[1].speeds["no guessing"] == speed()
 
 
 @pytest.mark.when_changed()
@@ -207,7 +207,7 @@ def test_the_setting_is_exported_as_options():
 def test_the_guess_is_answered_by_the_run():
     k = widget.GUESS.knobs
     r = catalogue.results.last("scheduling", k)
-    gain = r.speeds["one prompt"] / r.trace.tokens_per_second
+    gain = r.speeds["prompts shared"] / r.trace.tokens_per_second
     assert min((2, 1.3, 1.05), key=lambda answer: abs(answer - gain)) == 1.05
     assert "1.05 times" in widget.GUESS.told(k, r)
     assert widget.broken(k, r) is None and widget.worse(k, r) is None
