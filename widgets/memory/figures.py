@@ -54,7 +54,7 @@ def recompute(mode):
     places = list(range(len(names)))
     return [
         panel(
-            "What one layer keeps of a token",
+            "What one layer keeps per token",
             "times the width of the model; empty: dropped",
             bars(places, sizes, "kept", 3),
             bars(places, [max(d, 0.0) for d in dropped], "dropped", 3, "free"),
@@ -65,7 +65,7 @@ def recompute(mode):
             ticks=dict(tickvals=places, ticktext=["input", "norms", "attn", "MLP", "scores"], tickangle=0),
         ),
         panel(
-            "What all layers keep of a sequence",
+            "What all layers keep per sequence",
             f"GB, {LENGTH:,} tokens; log scale",
             line([-0.6, 2.6], [H100.hbm_gb] * 2, "one GPU", 8, "reference"),
             *(bars([n], [size], m, 3, "" if n == at else "free") for n, (m, size) in enumerate(total.items())),
@@ -81,7 +81,7 @@ def recompute(mode):
 
 def recomputed(mode):
     size = memory.activation_bytes(LLAMA, LENGTH, LENGTH, mode) / 1e9
-    return f"If {CALLED[mode]} is computed again in the backward pass, a sequence keeps {size:.3g} GB."
+    return f"If {CALLED[mode]} is recomputed in the backward pass, a sequence takes {size:.3g} GB."
 
 
 # ── which moment is full ──
@@ -125,7 +125,7 @@ def fullest(at):
     room = memory.capacity(LLAMA, H100, Engine(hbm_share=share))
     by_moment = envelope.envelope(LLAMA, H100, one_job(place, share))
     size = envelope.total(by_moment["generate"]) / 1e9
-    return f"While it generates, a GPU needs {size:.0f} of 80 GB, with a cache for {room:,} tokens."
+    return f"While generating, a GPU needs {size:.0f} of its 80 GB, and its cache holds {room:,} tokens."
 
 
 # ── what length does ──

@@ -103,11 +103,11 @@ PRESETS = {
     "V3 on 256 H100": Knobs(model="deepseek-v3", gpus=256, recompute="full"),
 }
 GUESS = Guess(
-    "How few GPUs of 80 GB can train an 8B model and its reference on 8,192 tokens, with only scores recomputed?",
+    "How many GPUs of 80 GB does it take to train an 8B model on 8,192 tokens, with only the scores recomputed?",
     ("1", "2", "more than 4"),
     Knobs(),
     2,
-    lambda k, r: f"It takes {r.fewest}. Weights, gradients and optimizer alone are 128 GB, and a sequence adds 37 GB.",
+    lambda k, r: f"It takes {r.fewest}. Weights, gradients and optimizer alone take 128 GB, and a sequence adds 37 GB.",
 )
 
 
