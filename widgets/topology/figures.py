@@ -38,8 +38,8 @@ def more(gpus):
     return [
         panel(
             "Until the last completion is written",
-            "seconds, mean of six draws",
-            line(GPUS, share, "if work were all", 8, "reference"),
+            "seconds, mean of six samples",
+            line(GPUS, share, "if only work took time", 8, "reference"),
             line(GPUS, [generation(n) for n in GPUS], "generation", 1),
             line(GPUS, [floor] * len(GPUS), "the longest alone", 2, "exact"),
             dots([gpus], [generation(gpus)], "here", role="here"),
@@ -57,9 +57,9 @@ def more(gpus):
 def bought(gpus):
     if gpus == GPUS[0]:
         alone = topology.floor_seconds(JOB, batches())
-        return f"8 GPUs take {generation(8):.0f} s, and the longest completion alone takes {alone:.0f} s."
+        return f"8 GPUs need {generation(8):.0f} s, and the longest completion alone takes {alone:.0f} s."
     return (
-        f"{gpus} GPUs, {gpus // 8} times as many as 8, take {generation(gpus):.0f} s instead of {generation(8):.0f} s."
+        f"{gpus} GPUs, {gpus // 8} times as many, need {generation(gpus):.0f} s instead of {generation(8):.0f} s."
     )
 
 
@@ -103,7 +103,7 @@ def worth(way):
     speed, first = run.tokens_per_second, played(COLOCATED).tokens_per_second
     step = run.seconds / len(run.updates)
     return (
-        f"This way reaches {speed:,.0f} tokens per second, {speed / first:.2f} times “wait”. A step takes {step:.0f} s."
+        f"This way reaches {speed:,.0f} tokens per second, {speed / first:.2f} times the speed of “wait”. A step takes {step:.0f} s."
     )
 
 

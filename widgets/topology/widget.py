@@ -72,7 +72,7 @@ PRESETS = {
     "70B on single GPUs": Knobs(model="llama3.1-70b"),
 }
 GUESS = Guess(
-    "128 GPUs generate instead of 32, so four times as many. How much of the generation time is left?",
+    "128 GPUs generate instead of 32, so four times as many. What fraction of the generation time remains?",
     ("a quarter", "half", "nine tenths"),
     Knobs(gpus=128),
     2,
@@ -255,7 +255,7 @@ def where_to_cut(k, r):
     ]
     return panel(
         "Where to cut",
-        f"speed divided by that of colocated, wait; {counted(len(lengths(k)), 'step')}",
+        f"speed relative to colocated, wait; {counted(len(lengths(k)), 'step')}",
         *marks,
         x="GPUs that generate",
         log="xy",
@@ -344,7 +344,7 @@ OVERLAPS = {COLOCATED: "sync", CARRY: "carry-over", SPLIT: "sync", ONE_OFF: "one
 def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
-    label, speed = "Speed, % of colocated and waiting", against_colocated(k, r)
+    label, speed = "Speed, % of the colocated loop", against_colocated(k, r)
     if k.way not in (COLOCATED, ONE_OFF, ASYNC):  # may be slower, and no break
         return Readout(label, speed, "%", topology.simulate)
     return Gauge(
@@ -495,8 +495,8 @@ def holds(k, r):
         )
     times = against_colocated(k, r) / 100
     return Said(
-        f"It reaches {rate(r, k):,.0f} tokens per second, {times:.2f} times the colocated loop. A step takes "
-        f"{step:,.0f} s.",
+        f"It reaches {rate(r, k):,.0f} tokens per second, {times:.2f} times as many as the colocated loop. A step "
+        f"takes {step:,.0f} s.",
         took | {"so many times": lambda: abs(run.tokens / run.seconds / rate(r, k) - 1) < 1e-9 and times > 0.994},
     )
 
