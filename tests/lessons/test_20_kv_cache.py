@@ -53,9 +53,9 @@ def of_caches(batch):
     return batch * 4096 * M / (2 * P + batch * 4096 * M)
 
 
-def busy(efficiency):
-    """Part of the time that the chip computes at 4,096 tokens, with a batch without end."""
-    without_end = iteration(LLAMA, H100, 1e12, 1e12 * 4096, efficiency=efficiency)
+def busy(efficiency, context=4096):
+    """Part of the time that the chip computes at so many tokens, with a batch without end."""
+    without_end = iteration(LLAMA, H100, 1e12, 1e12 * context, efficiency=efficiency)
     return without_end.compute / without_end.memory
 
 

@@ -588,7 +588,7 @@ def broken(k, r):
         }
         return Break(Said(why, claims), dict(block="16") | fix(replace(k, block="16")), RESERVED)
     why = (
-        f"{runs(k, r):,} of {k.batch:,} sequences run, {slower}. For 100 tokens, {100 * r.reread:.0f} are computed "
+        f"{runs(k, r):,} of {k.batch:,} sequences run, {slower}. For every 100 tokens, {100 * r.reread:.0f} are computed "
         "again after evictions."
     )
     claims |= {
@@ -621,7 +621,7 @@ def worse(k, r):
     if r.reread is None:
         return Said(f"{few}. The cost of evictions is not counted if so many sequences end in each step.", full)
     read = f"{100 * (r.reread or 0):.0f}"
-    again = f". For 100 tokens, {read} {plural(read, 'is', 'are')} computed again" if r.reread else ""
+    again = f". For every 100 tokens, {read} {plural(read, 'is', 'are')} computed again" if r.reread else ""
     cost = max(0.0, 1 - r.tokens_per_second / in_small_blocks(k, r))
     return Said(
         f"{few}{again}, and {percent(lost(k, r))} of the speed is lost.",
