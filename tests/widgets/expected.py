@@ -200,7 +200,7 @@ BREAKS = {
     },
     "trainer": {"Learning rate 0.1": "a step that is too long", "32 steps a batch": "many steps on one batch"},
     "verifier_pool": {
-        "Four slots a core": "time-outs caused by load",
+        "Four slots per core": "time-outs caused by load",
         "Eight cores": "time-outs caused by load",
         "Limit 4 s": "a limit that is too short",
         "Eight tries, flaky tests": "tries that reward luck",

@@ -66,8 +66,8 @@ KNOB_GROUPS = {
     "The run": ("seed",),
 }
 PRESETS = {
-    "A slot a core": Knobs(),
-    "Four slots a core": Knobs(slots=128),
+    "One slot per core": Knobs(),
+    "Four slots per core": Knobs(slots=128),
     "Eight cores": Knobs(cores=8),
     "Eight cores, CPU clock": Knobs(cores=8, clock=CPU),
     "Limit 4 s": Knobs(limit=4),
@@ -164,8 +164,8 @@ def figure(k, r):
             tab="A step",
         ),
         panel(
-            "Time of a step",
-            "seconds until the last verdict, logarithmic",
+            "Duration of a step",
+            "seconds until the last verdict, log scale",
             line(x, r.seconds, "seconds"),
             x="update",
             x_range=(0, UPDATES),
@@ -259,7 +259,7 @@ def readouts(k, r):
     state = "violated" if broken(k, r) else ""
     return [
         Readout("Tasks solved", 100 * final(r), "of 100", loaded_pool.train, state),
-        Readout("Mean time of a step", float(r.seconds.mean()), "s", verifier_pool.pool),
+        Readout("Mean duration of a step", float(r.seconds.mean()), "s", verifier_pool.pool),
         Readout("Verdicts lost to the pool", 100 * float(r.by_pool.mean()), "%", loaded_pool.drawn),
         Readout("Coin programs at the end", round(100 * float(r.policy[-1, COIN]), 2), "%", loaded_pool.train),
         Readout("Core time in use", 100 * float(r.busy.mean()), "%", verifier_pool.pool),
@@ -329,7 +329,7 @@ def why(k, r, fix):
     if len(names) > 1:
         return Said(f"{ends}. Several faults at once: {', '.join(SHORTLY[name] for name in names)}.", claims)
     if names == [LOAD]:
-        ends += f" ({100 * undone_to(k, fix):.1f} by the CPU clock)"
+        ends += f" ({100 * undone_to(k, fix):.1f} with a CPU clock)"
     blame = {
         LOAD: f"Load cut off {percent(r.by_load.mean())} of the programs, long ones first.",
         SHORT: f"{percent(own_share(k, THOROUGH))} of thorough programs need more than {k.limit} s"
@@ -372,7 +372,7 @@ def worse(k, r):
     else:
         text = (
             f"{ends} tasks are solved, {of_100(START)} before training. One try in an idle pool with a limit of 30 s "
-            f"leads to {of_100(BEST)}."
+            f"would lead to {of_100(BEST)}."
         )
     return Said(
         text,
@@ -411,7 +411,7 @@ def of_100(share):
 
 
 GUESS = Guess(
-    "One slot per core solves 69 of 100 tasks after training. How many do four solve, with 10 s of wall-clock time?",
+    "One slot per core solves 69 of 100 tasks after training. How many do four slots solve, with 10 s of wall-clock time?",
     ("about 69", "about 65", "about 60, fewer than before"),
     Knobs(slots=128),
     2,
