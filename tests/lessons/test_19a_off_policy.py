@@ -172,6 +172,11 @@ def left(tokens):
     return 100 * off_policy.effective_share(0.01, tokens)
 
 
+def colder():
+    """The probability at temperature 0.7 of a digit that has 0.5 at temperature 1, beside five of 0.1 each."""
+    return 0.5 ** (1 / 0.7) / (0.5 ** (1 / 0.7) + 5 * 0.1 ** (1 / 0.7))
+
+
 def gate(ratio):
     """SAPO's, 4 σ (1 − σ) with σ = 1/(1 + exp(−τ (ratio − 1))) and τ = 1: the slope of the loss 4 σ/τ of TRL 1.16.0 and
     verl 0.9.1, over the ratio.

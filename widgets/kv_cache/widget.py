@@ -588,8 +588,8 @@ def broken(k, r):
         }
         return Break(Said(why, claims), dict(block="16") | fix(replace(k, block="16")), RESERVED)
     why = (
-        f"{runs(k, r):,} of {k.batch:,} sequences run, {slower}. For every 100 tokens, {100 * r.reread:.0f} are computed "
-        "again after evictions."
+        f"{runs(k, r):,} of {k.batch:,} sequences run, {slower}. For every 100 tokens, {100 * r.reread:.0f} are "
+        "computed again after evictions."
     )
     claims |= {
         "some are evicted": lambda: r.reread > 0,

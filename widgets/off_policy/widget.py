@@ -272,8 +272,8 @@ def why(k, r):
     if blamed == CENTER:
         late = ", and answers are late" if too_late(k) else ""
         return Said(
-            f"{ends}. The clip around the engine silences {100 * r.silenced[0]:.0f} % of the tokens to move in batch 1"
-            f"{late}.",
+            f"{ends}. The clip around the engine silences {100 * r.silenced[0]:.0f} % of the tokens that should move in "
+            f"batch 1{late}.",
             claims | {"before any step": lambda: r.silenced[0] > 0},
         )
     if blamed == OLD:
@@ -348,7 +348,7 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "The engine samples at temperature 1.5, the trainer has 1. How many answers are correct without any correction?",
+    "The engine samples at temperature 1.5, the trainer uses 1. How many answers are correct without any correction?",
     ("about 20 of 100", "about 50", "about 93"),
     Knobs(correction=NONE),
     2,

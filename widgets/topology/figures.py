@@ -58,9 +58,7 @@ def bought(gpus):
     if gpus == GPUS[0]:
         alone = topology.floor_seconds(JOB, batches())
         return f"8 GPUs need {generation(8):.0f} s, and the longest completion alone takes {alone:.0f} s."
-    return (
-        f"{gpus} GPUs, {gpus // 8} times as many, need {generation(gpus):.0f} s instead of {generation(8):.0f} s."
-    )
+    return f"{gpus} GPUs, {gpus // 8} times as many, need {generation(gpus):.0f} s instead of {generation(8):.0f} s."
 
 
 # ── five ways ──
@@ -103,7 +101,8 @@ def worth(way):
     speed, first = run.tokens_per_second, played(COLOCATED).tokens_per_second
     step = run.seconds / len(run.updates)
     return (
-        f"This way reaches {speed:,.0f} tokens per second, {speed / first:.2f} times the speed of “wait”. A step takes {step:.0f} s."
+        f"This way reaches {speed:,.0f} tokens per second, {speed / first:.2f} times the speed of “wait”. "
+        f"A step takes {step:.0f} s."
     )
 
 

@@ -411,7 +411,7 @@ def of_100(share):
 
 
 GUESS = Guess(
-    "One slot per core solves 69 of 100 tasks after training. How many do four slots solve, with 10 s of wall-clock time?",
+    "One slot per core solves 69 of 100 tasks after training. How many do four slots solve, with a wall clock of 10 s?",
     ("about 69", "about 65", "about 60, fewer than before"),
     Knobs(slots=128),
     2,
