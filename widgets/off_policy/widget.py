@@ -272,8 +272,8 @@ def why(k, r):
     if blamed == CENTER:
         late = ", and answers are late" if too_late(k) else ""
         return Said(
-            f"{ends}. The clip around the engine silences {100 * r.silenced[0]:.0f} % of the tokens that should move in "
-            f"batch 1{late}.",
+            f"{ends}. The clip around the engine silences {100 * r.silenced[0]:.0f} % of the tokens that should move "
+            f"in batch 1{late}.",
             claims | {"before any step": lambda: r.silenced[0] > 0},
         )
     if blamed == OLD:
