@@ -170,7 +170,7 @@ BREAKS = {
     "rloo": {"16 passes": "many passes without a ratio", "Learning rate 60": "steps that are too long"},
     "rollout": {"Cold, τ 0.05": "eight equal answers", "Two temperatures": "a record of a different distribution"},
     "scheduling": {
-        "48 places, not refilled": "places that wait for the longest",
+        "48 slots, not refilled": "slots that wait for the longest",
         "Room for the longest": "reserved room that stays empty",
         "A pool of 40,000": "a pool that is too small",
         "Eight guessed, seldom right": "guesses that cost time and fail",

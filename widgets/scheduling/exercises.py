@@ -61,14 +61,14 @@ def tricks(k):
 
 CHALLENGES = (
     Challenge(
-        "Change only the scheduler, the guesses and the places. End within 40 s, with no silence longer than 20 ms.",
+        "Change only the scheduler, the guesses and the slots. End within 40 s, with no silence longer than 20 ms.",
         lambda k, r: bool(
             opens(k, **tricks(k)) and not r.misfits and r.trace.makespan <= 40 and r.trace.longest_gap <= 0.02
         ),
         Knobs(chunk=512, drafts=4),
     ),
     Challenge(
-        "Limit the pool to 40,000 tokens. Change only scheduler, guesses and places. Reach 5,800 tokens per second.",
+        "Limit the pool to 40,000 tokens. Change only scheduler, guesses and slots. Reach 5,800 tokens per second.",
         lambda k, r: bool(
             k.cap <= 40_000 and opens(k, cap=k.cap, **tricks(k)) and not r.misfits and r.trace.tokens_per_second >= 5800
         ),

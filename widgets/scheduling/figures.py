@@ -1,4 +1,4 @@
-"""The small figures of lesson 21: who has which place, what a pass of guesses yields, how few are at work in the tail,
+"""The small figures of lesson 21: who has which slot, what a pass of guesses yields, how few are at work in the tail,
 how long a sequence is silent, and what a small pool costs.
 """
 
@@ -40,7 +40,7 @@ WAYS = ((3, True), (3, False), (9, False))
 
 
 def places(way):
-    """Nine completions in their places, iteration by iteration; hatched: a place that nobody has."""
+    """Nine completions in their slots, iteration by iteration; hatched: a slot that nobody has."""
     n, static = WAYS[way]
     table = scheduling.timetable(LENGTHS, n, static)
     end = 1 + max(last for *_, last in table)
@@ -56,10 +56,10 @@ def places(way):
     return [
         panel(
             "Nine completions, A to I",
-            "iterations, upwards; hatched: the place is empty",
+            "iterations, upwards; hatched: the slot is empty",
             *[mark for mark in marks if np.any(mark["y"])],
             *filled,
-            x="place",
+            x="slot",
             x_range=(0.4, 9.6),
             y_range=(0, 22),
             ticks=dict(tickvals=at(), ticktext=[str(i) for i in at()]),
@@ -76,7 +76,7 @@ def ends(way):
     n, static = WAYS[way]
     took = 1 + max(last for *_, last in scheduling.timetable(LENGTHS, n, static))
     used = 100 * sum(LENGTHS) / (n * took)
-    return f"The nine completions take {took} iterations, and the places are in use {used:.0f} % of the time."
+    return f"The nine completions take {took} iterations, and the slots are in use {used:.0f} % of the time."
 
 
 # ── what a pass of guesses yields ──
@@ -128,16 +128,16 @@ PLACES = (1, 4, 16, 32, 48, 64, 96, 128, 256)
 
 
 def tail(n):
-    """Places in use over the time of the step, and what guessing three tokens gains with so many places."""
+    """Slots in use over the time of the step, and what guessing three tokens gains with so many slots."""
     trace = ran(batch=n)
     share = np.linspace(0, 1, 121)[1:]
     live = 100 * trace.live[np.searchsorted(trace.seconds, share * trace.seconds[-1] * (1 - 1e-12))] / n
     gains = [ran(batch=b, drafts=3).tokens_per_second / ran(batch=b).tokens_per_second for b in PLACES]
     return [
         panel(
-            "Places in use",
-            "% of the places, without guesses",
-            line(100 * share, live, "places in use", 1),
+            "Slots in use",
+            "% of the slots, without guesses",
+            line(100 * share, live, "slots in use", 1),
             x="% of the rollout’s time",
             x_range=(0, 100),
             y_range=(0, 108),
@@ -147,7 +147,7 @@ def tail(n):
             "speed with three guesses over speed without",
             line(PLACES, gains, "gain", 2),
             dots([n], [gains[PLACES.index(n)]], "here", role="here"),
-            x="places, log scale",
+            x="slots, log scale",
             x_range=(0.9, 300),
             y_range=(0, 2.5),
             log="x",
@@ -160,7 +160,7 @@ def at_work(n):
     trace = ran(batch=n)
     working = scheduling.live_on_average(trace)
     gain = ran(batch=n, drafts=3).tokens_per_second / trace.tokens_per_second
-    use = "One place is always in use" if n == 1 else f"On average, {working:.0f} of {n} places are in use"
+    use = "One slot is always in use" if n == 1 else f"On average, {working:.0f} of {n} slots are in use"
     return f"{use}. The rollout takes {trace.makespan:,.0f} s, and guessing makes it {gain:.2f} times as fast."
 
 
@@ -221,9 +221,9 @@ def pool(size):
     i = POOLS.index(size)
     return [
         panel(
-            "Places in use",
+            "Slots in use",
             "sequences at once, of 256",
-            line(at_seconds, live, "places in use", 1),
+            line(at_seconds, live, "slots in use", 1),
             x="seconds",
             x_range=(0, 290),
             y_range=(0, 275),
@@ -255,11 +255,11 @@ FIGURES = {
     "places": Figure(
         places,
         scheduling.timetable,
-        Handle("Places", (0, 1, 2), start=0, words=("3, batch by batch", "3, refilled", "9")),
+        Handle("Slots", (0, 1, 2), start=0, words=("3, batch by batch", "3, refilled", "9")),
         ends,
     ),
     "guess": Figure(guess, scheduling.stream, Handle("Tokens guessed", DRAFTS, start=3, symbol="γ"), yields),
-    "tail": Figure(tail, scheduling.stream, Handle("Places", PLACES, start=8, symbol="B"), at_work),
+    "tail": Figure(tail, scheduling.stream, Handle("Slots", PLACES, start=8, symbol="B"), at_work),
     "chunk": Figure(chunk, scheduling.stream, Handle("Chunk", CHUNKS, start=5, words=CALLED), silent),
     "pool": Figure(
         pool,

@@ -38,7 +38,7 @@ LENGTHS += [16384, 24000, 32768, 60000, 131072]
 
 @dataclass(frozen=True)
 class Own:
-    refill: bool = toggle("Refill free places at once", True)
+    refill: bool = toggle("Refill free slots at once", True)
     blocks: bool = toggle("Hand out memory in blocks", True)
     prefix: bool = toggle("Read shared prompts once", True)
     chunk: int = ladder("Chunk size, tokens", 2048, [0, 128, 256, 512, 1024, 2048, 4096, 8192])
@@ -46,7 +46,7 @@ class Own:
     acceptance: float = slider("Chance of a right guess", 0.7, 0.1, 0.95, 0.05, symbol="α")
     cost: float = slider("Cost of a guess, weight readings", 0.05, 0.01, 0.3, 0.01, symbol="c")
     batch: int = ladder(
-        "Places for sequences", 256, [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512], symbol="B"
+        "Slots for sequences", 256, [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512], symbol="B"
     )
     cap: int = ladder(
         "Largest pool for caches",
@@ -84,7 +84,7 @@ KNOB_GROUPS = {
 PRESETS = {
     "Nothing guessed": Knobs(),
     "Three guessed": Knobs(drafts=3),
-    "48 places, not refilled": Knobs(batch=48, refill=False),
+    "48 slots, not refilled": Knobs(batch=48, refill=False),
     "Room for the longest": Knobs(blocks=False),
     "A pool of 40,000": Knobs(cap=40_000),
     "Eight guessed, seldom right": Knobs(drafts=8, acceptance=0.4),
@@ -290,7 +290,7 @@ def progress(k, r):
 
 def figure(k, r):
     if r.misfits:
-        tabs = ["Places and tricks"] * 2 + ["Silence and room"] * 2 + ["Guessing"] * 2
+        tabs = ["Slots and tricks"] * 2 + ["Silence and room"] * 2 + ["Guessing"] * 2
         return impossible_job.unfit(k, r.misfits, tabs, "tensor_parallel", misfits)
     end = axis_end(k)
     return [places(k, r, end), tricks(k, r), silences(r, end), pool(r, end), guesses(k, r), pays(k, r)]
@@ -319,7 +319,7 @@ def nice(value):
 
 
 def staircase(trace):
-    """(seconds, sequences in their places), every event where there are few, and no event without its neighbor."""
+    """(seconds, sequences in their slots), every event where there are few, and no event without its neighbor."""
     every = max(1, len(trace.seconds) // 300)
     began = np.append(0.0, trace.seconds[:-1])  # what an event counts holds from the end of the one before
     return np.append(began[::every], trace.seconds[-1]), np.append(trace.live[::every], 0.0 * trace.live[-1:])
@@ -336,13 +336,13 @@ def places(k, r, end):
             label(max(took, 0.12 * end), 0.02 * n, f" {took:,.0f} s", 1, "left" if took < 0.8 * end else "right")
         )
     return panel(
-        "Places in use",
+        "Slots in use",
         f"sequences at once, of {counted(n, 'completion')}",
         *marks,
         x="seconds",
         x_range=[0, end],
         y_range=[0, 1.08 * n],
-        tab="Places and tricks",
+        tab="Slots and tricks",
     )
 
 
@@ -366,7 +366,7 @@ def tricks(k, r):
         label(len(names) - 0.55, 0.98 * TOP, "here this setting loses a quarter", 0, "right", below=True),
         x_range=[-0.5, len(names) - 0.5],
         y_range=[0, TOP],
-        tab="Places and tricks",
+        tab="Slots and tricks",
         front=True,
         ticks=dict(tickvals=at, ticktext=[name.replace(" ", "<br>", 1) for name in names], tickangle=0),
     )
@@ -424,10 +424,10 @@ def guesses(k, r):
         "What guessing gains",
         "speed divided by the speed without guessing",
         line(gammas, alone, "one sequence alone", 1),
-        line(gammas, all_of_them, "all places taken", 2),
+        line(gammas, all_of_them, "all slots taken", 2),
         dots([k.drafts], [all_of_them[k.drafts]], "here", role="here"),
         label(8, float(alone.max()) + 0.05, "one sequence alone", 1, "right"),
-        label(8, float(all_of_them[8]) - 0.1, "all places taken", 2, "right", below=True),
+        label(8, float(all_of_them[8]) - 0.1, "all slots taken", 2, "right", below=True),
         threshold(1, "slower than without", 0),
         x="tokens guessed ahead, γ",
         x_range=[0, 8],
@@ -615,8 +615,8 @@ def why_and_cause(k, r, name):
     return {
         "refilled": (
             f"The engine writes {now} tokens per second, not {other} as with refilling. On average "
-            f"{working:,.1f} of {k.batch} places are in use, because free ones wait for the rest.",
-            "places that wait for the longest",
+            f"{working:,.1f} of {k.batch} slots are in use, because free ones wait for the rest.",
+            "slots that wait for the longest",
         ),
         "in blocks": (
             f"The engine writes {now} tokens per second, not {other} as with blocks. Each sequence reserves "
@@ -679,7 +679,7 @@ def needed(k, r):
 
 
 def larger_pool(k, r):
-    """{knob: value} of such a pool; where there is none, of fewer places."""
+    """{knob: value} of such a pool; where there is none, of fewer slots."""
     if room_of_all(k) >= needed(k, r):
         caps = Knobs.__dataclass_fields__["cap"].metadata["rungs"]
         return dict(cap=next(cap for cap in caps if cap >= needed(k, r)))
@@ -705,7 +705,7 @@ def worse(k, r):
 
 
 PHRASES = {
-    "refilled": "places refilled at once",
+    "refilled": "slots refilled at once",
     "in blocks": "memory in blocks",
     "prompts shared": "each prompt read once",
     "whole prompts": "prompts read whole",
@@ -738,11 +738,11 @@ def holds(k, r):
     )
 
 
-TWO_RUNS = "places refilled", "places wait"
+TWO_RUNS = "slots refilled", "slots wait"
 
 
 def two_engines(plain, other):
-    """Tokens written, and the places in use."""
+    """Tokens written, and the slots in use."""
     end = 1.06 * other.trace.makespan
     written, live = [], []
     for r, name, series, role in ((plain, TWO_RUNS[0], 8, "reference"), (other, TWO_RUNS[1], 1, "")):
@@ -766,8 +766,8 @@ def two_engines(plain, other):
             y_range=[0, 1.05 * float(plain.trace.written[-1]) / 1000],
         ),
         panel(
-            "Places in use",
-            f"sequences at once, of {top:.0f} places",
+            "Slots in use",
+            f"sequences at once, of {top:.0f} slots",
             *live,
             x="seconds",
             x_range=[0, end],

@@ -94,7 +94,7 @@ def test_losses_between_a_twentieth_and_a_quarter_are_worse_and_not_broken():
 @pytest.mark.when_changed()
 def test_with_a_place_for_each_or_equal_lengths_refilling_gains_nothing():
     assert speed(refill=False) == speed()
-    assert broken(refill=False, batch=48).cause == "places that wait for the longest"
+    assert broken(refill=False, batch=48).cause == "slots that wait for the longest"
     equal = dict(p50=800, p90=800, p99=800, batch=64)  # 256 are four times 64
     assert speed(refill=False, **equal) == pytest.approx(speed(**equal), rel=0.01)
 
