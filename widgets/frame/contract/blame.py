@@ -1,8 +1,9 @@
-"""Which cause a break is blamed on: of those whose undoing mends it, the one that turns fewest knobs and mends it best.
+"""Which cause a break is blamed on: among those whose undoing mends it, the one that turns the fewest knobs and mends
+it best.
 
-A widget says what is damaged, and what may be to blame with the knobs that undo it. That the undoing mends is tried
-here, at the very setting, so no sentence has to claim it; what else a sentence asserts stands under `facts`. For
-closed forms: every cause costs another run.
+A widget says what is damaged, and what may be to blame together with the knobs that undo it. Whether the undoing mends
+the damage is tried here, at the current setting, so no sentence has to claim it; whatever else a sentence asserts is
+listed under `facts`. This is meant for closed forms, since every cause costs another run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,10 +17,10 @@ from widgets.frame.contract.sentences import Claims, Said
 
 @dataclass(frozen=True)
 class Cause:
-    name: str  # at most six words, what there is to find
+    name: str  # at most six words: what there is to find
     undo: Mapping[str, Any]  # {knob: value} without it
-    says: str  # what happened, and because of what
-    facts: Claims = field(default_factory=dict)  # what the sentence asserts besides
+    says: str  # what happened, and why
+    facts: Claims = field(default_factory=dict)  # what else the sentence asserts
 
 
 def blamed(k: Any, damage: Callable[[Any], float], most: float, causes: Sequence[Cause], otherwise: Cause) -> Break:

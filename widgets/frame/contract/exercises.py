@@ -1,4 +1,4 @@
-"""What a reader is asked to do: to guess, to change a function, to reach a goal, to write a function."""
+"""What a reader is asked to do: guess, change a function, reach a goal, write a function."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,31 +9,31 @@ from widgets.frame.drawing.marks import Panel
 
 @dataclass(frozen=True)
 class Guess:
-    """A question to be answered before a run; it tests what the reader believes, and never names a break."""
+    """A question to answer before a run. It tests what the reader believes and never names a break."""
 
     question: str
     answers: tuple[str, ...]  # two or three
-    knobs: Any  # the setting that answers it
+    knobs: Any  # the setting whose run gives the answer
     right: int  # index of the right answer
-    told: Callable[[Any, Any], str]  # f(knobs, result): one sentence, what it is
+    told: Callable[[Any, Any], str]  # f(knobs, result): one sentence with the answer
     reveals: str = ""  # the label of a readout that would answer it: its number waits for the guess or the first move
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """What a reader is asked to make of a function that is changed; held by the numbers that it must return."""
+    """What readers should make a changed function do, checked by the numbers that it must return."""
 
     ask: str  # one or two sentences
     calls: tuple[tuple[Any, ...], ...]  # arguments with which the changed function is called
     wanted: Callable[..., Any]  # what each call must return, from elsewhere: another function of sim/, a closed form
-    hints: tuple[str, str]  # the second shows after the first
-    answer: tuple[str, str]  # (the lines of ours, the lines in their place), as one solution has them
-    function: Callable[..., Any] | None = None  # which of the functions it is about; the first where nothing is said
+    hints: tuple[str, str]  # the second appears after the first
+    answer: tuple[str, str]  # (our lines, the lines that replace them) in one solution
+    function: Callable[..., Any] | None = None  # the function that it is about; by default the first
 
 
 @dataclass(frozen=True)
 class Change:
-    """The functions of one module of sim/ that readers edit below a widget, and run in it."""
+    """The functions of one module of sim/ that readers can edit below a widget and run in it."""
 
     functions: tuple[Callable[..., Any], ...]  # plain functions of one file, two to twenty lines each
     named: str  # what they compute, in a few words
@@ -42,21 +42,23 @@ class Change:
 
 @dataclass(frozen=True)
 class Challenge:
-    """A goal that the outputs of a run are checked for."""
+    """A goal, checked against the results of a run."""
 
-    goal: str  # one sentence, with its numbers
-    met: Callable[[Any, Any], bool]  # f(knobs, result), of a run that has ended
-    way: Any  # knobs that meet it; the default does not
+    goal: str  # one sentence that includes its numbers
+    met: Callable[[Any, Any], bool]  # f(knobs, result) for a run that has ended
+    way: Any  # knobs that meet it; the default must not
 
 
 @dataclass(frozen=True)
 class Table:
-    """What came of a reader's function, a row a case; what is left out of a long one is said in `caption`."""
+    """The results of a reader's function, one row per case; whatever is left out of a long table is named in
+    `caption`.
+    """
 
     caption: str
-    head: tuple[str, ...]  # a word a column
+    head: tuple[str, ...]  # one word per column
     rows: tuple[tuple[Any, ...], ...]  # words
-    taken: bool = False  # whether readers take it with them: a button copies it
+    taken: bool = False  # whether readers may take it with them: a button copies it
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""What a page about machines shows of a job that does not fit: panels with what is too much, readouts and a gauge
-without a result; and the quantiles of a job that no batch has.
+"""What a page about machines shows for a job that does not fit: panels with what is too much, readouts and a gauge
+without a result; and the same for length quantiles that no batch can have.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import Panel, bars, dots, label, line, panel, threshold
 
 NEEDED, LENGTHS = "What the job needs and what there is", "The length quantiles as set"  # titles
-LEAST = 250.0  # per cent, the end of the axis where little more is needed than there is
+LEAST = 250.0  # per cent, the end of the axis if only a little more is needed than there is
 QUANTILES = ("p50", "p90", "p99")
 NO_GIGABYTES = ("", "input", "layout", "batch", "positions")  # parts of which `needs` and `has` are GPUs or shares
 
@@ -25,9 +25,9 @@ def unfit(
     misfits_of: Callable[[Any], Sequence[Misfit]],
     more: str = "",
 ) -> list[Panel]:
-    """Panels in the place of a page's own, which stand in these `tabs`: the first in a tab says what the first misfit
-    needs, a second one the same at every rung of `knob`. `misfits_of(knobs)` are the misfits of another setting; `more`
-    says what would hold the job.
+    """Panels that replace a page's own, in these `tabs`. The first in a tab shows what the first misfit needs, a second
+    one the same at every rung of `knob`. `misfits_of(knobs)` gives the misfits of another setting; `more` says what
+    would hold the job.
     """
     rising = {f.name for f in fields(k)}.issuperset(QUANTILES) and bool(out_of_order(k))
     panels = []
@@ -41,7 +41,7 @@ def unfit(
 
 
 def unfit_at(k: Any, misfits: Sequence[Misfit]) -> At:
-    """The place of the break in these panels."""
+    """Where the break is in these panels."""
     first = misfits[0]
     if first.part == "input" and first.what.startswith("quantiles"):
         lower = "p90" if k.p90 < k.p50 else "p99"
@@ -50,12 +50,12 @@ def unfit_at(k: Any, misfits: Sequence[Misfit]) -> At:
 
 
 def needed_share(first: Misfit) -> float:
-    """Per cent of what there is."""
+    """What is needed, as a percentage of what there is."""
     return 100 * min(first.needs / first.has, 1e4) if first.has > 0 else 1e4
 
 
 def beyond(first: Misfit) -> str:
-    """How far it is beyond, in at most six words."""
+    """How far it exceeds the limit, in at most six words."""
     needs, has = (f"{v:,.0f}" if v >= 100 else f"{v:.3g}" for v in (first.needs, first.has))
     if first.part == "layout":
         return f"asks for {needs}, possible {has}"
@@ -65,7 +65,7 @@ def beyond(first: Misfit) -> str:
 
 
 def overflow(first: Misfit, tab: str, more: str) -> Panel:
-    """What is needed and what there is, to one scale."""
+    """What is needed and what there is, on one scale."""
     share = needed_share(first)
     top = max(LEAST, 1.12 * share)
     return panel(
@@ -83,7 +83,7 @@ def overflow(first: Misfit, tab: str, more: str) -> Panel:
 
 
 def by_rungs(k: Any, tab: str, name: str, misfits_of: Callable[[Any], Sequence[Misfit]]) -> Panel:
-    """How much of what there is would be needed at each rung of a knob, and where it would fit."""
+    """How much is needed at each rung of a knob relative to what there is, and where the job would fit."""
     metadata = type(k).__dataclass_fields__[name].metadata
     present = getattr(k, name)
     rungs = sorted({*metadata["rungs"], present})
@@ -140,7 +140,7 @@ def quantiles(k: Any, tab: str) -> Panel:
 def dashes(
     sources: Mapping[str, Callable[..., Any]], violated: str, units: Mapping[str, str] | None = None
 ) -> list[Readout]:
-    """The readouts {label: source} without their values; `violated` is the label of the one that is marked."""
+    """The readouts {label: source} without values; `violated` is the label of the one that is marked."""
     units = units or {}
     return [
         Readout(name, "–", units.get(name, ""), source, "violated" if name == violated else "")
@@ -149,20 +149,20 @@ def dashes(
 
 
 def why(misfits: Sequence[Misfit], job: str = "This job") -> Said:
-    """The verdict on the first of them."""
+    """The verdict on the first misfit."""
     first = misfits[0]
     return Said(f"{job} does not fit: {first.what}.", {"it needs more than there is": lambda: first.needs > first.has})
 
 
 def needed(misfits: Sequence[Misfit]) -> Gauge:
-    """How much of what there is the first of them needs."""
+    """How much the first misfit needs relative to what there is."""
     first = misfits[0]
     share = 100 * min(first.needs / first.has, 1e6) if first.has > 0 else 1e4
     return Gauge("Need, as a share of what there is", share, 100.0, "%", expression="misfits")
 
 
 def out_of_order(k: Any) -> list[Misfit]:
-    """[Misfit] of quantiles that no batch has."""
+    """[Misfit] for quantiles that no batch can have."""
     if k.log or k.p50 <= k.p90 <= k.p99:
         return []
     what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
@@ -170,6 +170,6 @@ def out_of_order(k: Any) -> list[Misfit]:
 
 
 def in_order(k: Any) -> dict[str, int]:
-    """{knob: value} of quantiles that rise, the median kept."""
+    """{knob: value} for ascending quantiles with the same median."""
     p90 = max(k.p50, k.p90)
     return dict(p90=p90, p99=max(p90, k.p99))

@@ -1,6 +1,7 @@
-"""What a reader turns: the fields of a widget's `Knobs`, `rate: float = slider("Learning rate", 0.1, 0.0, 1.0, 0.1)`.
+"""What a reader turns: the fields of a widget's `Knobs`, for example `rate: float = slider("Learning rate", 0.1, 0.0,
+1.0, 0.1)`.
 
-They return Any, as dataclasses.field does, for the annotation says the type of the value.
+The functions return Any, as dataclasses.field does, because the annotation states the type of the value.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,12 +41,12 @@ def toggle(label: str, default: bool, symbol: str = "") -> Any:
     )
 
 
-PASTED = 2**16  # characters of a text that a reader may bring, where its knob does not say more
+PASTED = 2**16  # characters of a text that a reader may paste, unless its knob allows more
 
 
 def pasted(label: str, read: Callable[[str], tuple[str, str]], example: str, most: int = PASTED) -> Any:
-    """What a reader brings, "" for nothing: `read(text)` -> (the same text, as short as it can be; a sentence that says
-    what was understood), or a ValueError of one sentence that says what is wrong and what is valid.
+    """A text that a reader pastes, "" if none. `read(text)` returns (the same text, as short as possible; a sentence
+    that says what was understood), or raises a ValueError whose one sentence says what is wrong and what is valid.
     """
     return field(
         default="", metadata=dict(kind="pasted", label=label, read=read, example=example, most=most, symbol="", unit="")

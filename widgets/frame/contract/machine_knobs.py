@@ -1,8 +1,8 @@
-"""The knobs that the pages about machines share, so that a job is the same on all of them: what a reader brings, and
+"""The knobs shared by the pages about machines, so that a job is the same on all of them: what a reader brings, and
 what is assumed.
 
-A page that has them names them as here, beside model, accelerator, p50, p90, p99 and longest. Its own knobs come first
-if their class stands last, for fields are taken from the last base to the first:
+A page that has them uses these names, beside model, accelerator, p50, p90, p99 and longest. Its own knobs come first if
+their class is listed last, because fields are collected from the last base to the first:
 
     class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own): ...
 """
@@ -20,10 +20,10 @@ from sim.cluster.memory import ONE_GPU, Engine
 from sim.cluster.models import MODELS
 from widgets.frame.contract.knobs import PASTED, pasted, slider
 
-# What a job is, by the names of its knobs: the part of a setting that goes with the reader from page to page
+# The knobs that define a job: the part of a setting that follows the reader from page to page
 JOB = ["model", "accelerator", "gpus", "prompts", "samples", "prompt", "p50", "p90", "p99", "longest"]
 JOB += ["config", "chip", "log", "timed"]
-COLUMN = 8 * 2**16  # characters of a log, 65,536 lengths of up to seven digits; the terminal reads longer ones
+COLUMN = 8 * 2**16  # characters in a log, i.e. 65,536 lengths of up to seven digits; the terminal reads longer ones
 
 CONFIG_EXAMPLE = (
     '{"model_type":"qwen3","num_hidden_layers":40,"hidden_size":5120,"num_attention_heads":40,'
@@ -33,7 +33,9 @@ CONFIG_EXAMPLE = (
 
 @lru_cache(maxsize=64)
 def understood(read: Callable[[str], tuple[Any, str, str]], text: str) -> tuple[Any, str, str]:
-    """What `read` of rlpt/planning/user_inputs.py makes of a text, the text as short as it can be, and a sentence."""
+    """The result of `read` from rlpt/planning/user_inputs.py for a text, the text as short as possible, and a
+    sentence.
+    """
     return read(text)
 
 
@@ -61,7 +63,7 @@ def measured() -> Any:
 
 @dataclass(frozen=True)
 class Assumed:
-    """What an engine reaches of its chip."""
+    """What an engine achieves on its chip."""
 
     bandwidth: float = slider(
         "Bandwidth reached (assumed)", throughput.ASSUMED.bandwidth, low=0.05, high=1, step=0.01, symbol="η_W"
@@ -82,14 +84,14 @@ class Assumed:
 
 @dataclass(frozen=True)
 class AssumedOfTraining(Assumed):
-    """And what its trainer reaches."""
+    """The same, and what its trainer achieves."""
 
     mfu: float = slider("MFU of training (assumed)", throughput.MFU, low=0.05, high=1, step=0.01, symbol="MFU")
 
 
 @dataclass(frozen=True)
 class Brought:
-    """What a reader brings to a page that has lengths."""
+    """What a reader can bring to a page that has lengths."""
 
     config: str = config()
     chip: str = chip()
@@ -130,5 +132,5 @@ def efficiency(k: Any, engine: Engine = ONE_GPU) -> throughput.Efficiency:
     shape = (model(k), accelerator(k), iteration.sequences, iteration.context, iteration.seconds)
     timed_on = engine.split | dict(tensor_parallel=iteration.gpus or 1)
     if timed_on["tensor_parallel"] != engine.tensor_parallel:
-        timed_on["context_parallel"] = 1  # it cuts copies that only the engine of the page has
+        timed_on["context_parallel"] = 1  # it splits copies that only the page's engine has
     return throughput.calibrated(*shape, efficiency=assumed, **timed_on)

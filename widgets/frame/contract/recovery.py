@@ -1,6 +1,6 @@
-"""Ways back from a break: which knobs of the page to turn to which values, {knob: value}, and how that is said.
+"""Ways back from a break: which knobs of the page to set to which values, {knob: value}, and how to say so.
 
-The searches try settings of the page until `holds(knobs)` is true; they return None where nothing that they try is.
+The searches try settings of the page until `holds(knobs)` is true; they return None if none of those they try works.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -55,7 +55,7 @@ def nearest(metadata: Mapping[str, Any], present: Any) -> list[Any]:
         values = [type(step)(round(low + n * step, 9)) for n in range(round((high - low) / step) + 1)]
         return sorted((v for v in values if v != present), key=lambda v: abs(v - present))
     values = metadata["rungs"] if metadata["kind"] == "ladder" else metadata["options"]
-    if present not in values:  # a number that was typed between two rungs
+    if present not in values:  # a typed number between two rungs
         values = sorted([*values, present])
     at = values.index(present)
     return [values[i] for i in sorted(range(len(values)), key=lambda i: abs(i - at)) if i != at]

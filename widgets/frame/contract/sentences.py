@@ -1,13 +1,13 @@
-"""Sentences that carry what they assert, so that a test can ask of any setting whether what is said there is so.
+"""Sentences that carry their claims, so that a test can check for any setting whether a sentence is true.
 
     Said("The reward falls, because the batches are too old.", {
         "the reward falls": lambda: r.reward[-1] < r.reward[0] - 0.05,
         "fresh batches mend it": lambda: end(run, replace(k, lag=0)).reward[-1] > r.reward[-1] + 0.05,
     })
 
-A claim is a function of nothing, so that it costs nothing where the sentence is only shown. It is computed from the
-result, another way than the branch that chose the sentence: a cause is claimed by undoing it, a comparison by its
-two sides. tests/widgets/frame/test_sentences.py draws settings of every page and asks for `false_claims`.
+A claim is a function without arguments, so it costs nothing when the sentence is only shown. It is computed from the
+result in a different way than the branch that chose the sentence: a cause is checked by undoing it, a comparison by its
+two sides. tests/widgets/frame/test_sentences.py samples settings of every page and asks for `false_claims`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,9 @@ Claims = Mapping[str, Callable[[], bool]]
 
 
 class Said(str):
-    """A sentence and its claims, {what is asserted: whether it is so}. To everything else it is its text."""
+    """A sentence and its claims, {assertion: function that says whether it is true}. Everything else sees only the
+    text.
+    """
 
     claims: Claims
 
@@ -29,12 +31,12 @@ class Said(str):
 
 
 def false_claims(sentence: str) -> list[str]:
-    """What a sentence asserts and is not so; [] for a plain string, which asserts nothing that can be asked."""
+    """The claims of a sentence that are not true; [] for a plain string, which makes no claims that can be checked."""
     return [what for what, holds in getattr(sentence, "claims", {}).items() if not holds()]
 
 
 @lru_cache(maxsize=64)
 def end(run: Callable[[Any], Iterator[Any]], knobs: Any) -> Any:
-    """The last result of a widget's `run` at other knobs: what would be, as a claim asks for it."""
+    """The last result of a widget's `run` with other knobs: what would happen, for use in a claim."""
     *_, last = run(knobs)
     return last

@@ -1,4 +1,4 @@
-"""Values of knobs as a form and an address hold them."""
+"""Values of knobs as held by a form and by an address."""
 
 from collections.abc import Mapping
 from dataclasses import Field, asdict, fields

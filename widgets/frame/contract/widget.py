@@ -1,6 +1,6 @@
-"""What a module widgets/NAME/widget.py offers. `k` is its Knobs and `r` a result of its run, both its own types.
+"""What a module widgets/NAME/widget.py offers. `k` is its Knobs and `r` a result of its run, both of its own types.
 
-A test holds each widget to it (tests/widgets/frame/test_contract.py). CONTRIBUTING.md says more of each.
+A test checks every widget against it (tests/widgets/frame/test_contract.py). CONTRIBUTING.md explains each part.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,41 +16,41 @@ from widgets.frame.drawing.small_figures import Opening, Played
 @runtime_checkable
 class Widget(Protocol):
     __name__: str  # of the module
-    TITLE: str  # what is drawn, a statement of fact
+    TITLE: str  # what is drawn, as a statement of fact
     Knobs: type[Any]  # a frozen dataclass whose fields are made by knobs.py
     PRESETS: Mapping[str, Any]  # {name: Knobs}, two to six, the default first and not broken
 
-    def run(self, k: Any, /) -> Iterator[Any]: ...  # results: one of a closed form, many of a training
+    def run(self, k: Any, /) -> Iterator[Any]: ...  # results: one for a closed form, many for a training run
     def figure(self, k: Any, r: Any, /) -> Sequence[Panel]: ...  # panels of marks.py
     def readouts(self, k: Any, r: Any, /) -> Sequence[Readout]: ...  # three to five
-    def watched(self, k: Any, r: Any, /) -> Gauge | Readout: ...  # the quantity that the break is watched by
+    def watched(self, k: Any, r: Any, /) -> Gauge | Readout: ...  # the quantity by which the break is watched
     def broken(self, k: Any, r: Any, /) -> Break | None: ...
-    def holds(self, k: Any, r: Any, /) -> str: ...  # one sentence: what holding means here
+    def holds(self, k: Any, r: Any, /) -> str: ...  # one sentence: what "holds" means here
 
 
 @dataclass(frozen=True)
 class Extras:
     """What it may offer besides, under these names, and what stands for each where it does not."""
 
-    worse: Callable[[Any, Any], str | None] = lambda k, r: None  # a sentence where it is damaged and not broken
-    seen_at: Callable[[Any, Any, str], At] | None = None  # (k, r, cause): where the break is seen in the picture
-    idle: Callable[[Any], Mapping[str, str]] = lambda k: {}  # {knob: why} of those that change nothing here
-    progress: Callable[[Any, Any], list[Any]] | None = None  # ["update", done, total] of a run that takes a while
+    worse: Callable[[Any, Any], str | None] = lambda k, r: None  # a sentence if it is damaged but not broken
+    seen_at: Callable[[Any, Any, str], At] | None = None  # (k, r, cause): where the break is visible in the picture
+    idle: Callable[[Any], Mapping[str, str]] = lambda k: {}  # {knob: why} for those that change nothing here
+    progress: Callable[[Any, Any], list[Any]] | None = None  # ["update", done, total] for a run that takes a while
     export: Callable[[Any, Any], Mapping[str, Any] | None] | None = None  # quantities of rlpt/planning/options.py
     methods: Callable[[Any, Any], Mapping[str, Any]] | None = None  # {name: quantities of rlpt/options.py}
     GUESS: Guess | None = None
     OPENING: Opening | Played | None = None
-    LEAD: tuple[str, ...] = ()  # the two knobs below the picture; the first two where nothing is said
+    LEAD: tuple[str, ...] = ()  # the two knobs below the picture; by default the first two
     KNOB_GROUPS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # {heading: knobs} of the column of others
-    DARE: str = "Can you make it break?"  # until the first break was found
-    seconds: Callable[[Any], float] | None = None  # of a run in the build's Python, where a page waits over 3 s
+    DARE: str = "Can you make it break?"  # shown until the first break is found
+    seconds: Callable[[Any], float] | None = None  # for a run in the build's Python, if a page waits more than 3 s
     COST: str = ""  # words for the foot: "960 completions a run"
-    # {preset: {label of a readout: how far machines differ}} of runs that amplify the last bit of their start
+    # {preset: {label of a readout: how far machines differ}} for runs that amplify the last bit of their start
     AMPLIFIES: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 LEADING = 2  # knobs below the picture
-MORE, OWN = "More", "Bring your own"  # headings of what is named in no group, and of texts that a reader pastes
+MORE, OWN = "More", "Bring your own"  # headings for knobs in no group, and for texts that a reader pastes
 
 
 def extras(widget: Widget) -> Extras:
