@@ -61,12 +61,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "Without fp16, and with ratios of whole sequences, let 60 of 100 sequences of at least 2,048 tokens count.",
+        "Make 60 of 100 sequences of at least 2,048 tokens count, without fp16 and with whole-sequence ratios.",
         lambda k, r: bool(k.mode != "fp16" and k.weighing == WHOLE and k.completion >= 2048 and r.share >= 0.6),
         Knobs(mode="bf16, fp32 head", layers=2, completion=2048),
     ),
     Challenge(
-        "With a rollout share of at most 0.70, let prefix attention save 40 % of the step. Weights and cache must fit.",
+        "Make prefix attention save 40 % of the step, with a rollout share of at most 0.70. Weights and cache must fit.",
         lambda k, r: bool(k.rollout < 0.701 and r.surfaces[0].gain >= 0.4 and r.needs <= r.room),
         Knobs(prompt=65536, completion=16384, groups=4, cached="once"),
     ),

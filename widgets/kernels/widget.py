@@ -71,11 +71,11 @@ PRESETS = {
     "24 prompts at a time": Knobs(groups=24),
 }
 GUESS = Guess(
-    "16 completions of 8,192 tokens share 256 prompt tokens. How much does it save to read these only once?",
-    ("nearly half of the step", "a seventh of it", "a fortieth of it"),
+    "16 completions of 8,192 tokens share a prompt of 256. How much of the step is saved by reading it only once?",
+    ("nearly half", "a seventh", "a fortieth"),
     PRESETS["Prompts of 256"],
     2,
-    lambda k, r: f"It saves {100 * r.surfaces[0].gain:.1f} %, because 256 tokens are few beside 8,192.",
+    lambda k, r: f"It saves {100 * r.surfaces[0].gain:.1f} %, because 256 tokens are few compared with 8,192.",
 )
 
 
@@ -174,7 +174,7 @@ def counting(k, r):
         f"effective sample size; [s8] other formats; {k.layers} layers",
         *marks,
         threshold(HALF, "fewer than half", 0),
-        x="tokens of a sequence",
+        x="tokens in a sequence",
         log="x",
         x_range=[8, 2**17],
         y_range=[0, 105],
@@ -207,7 +207,7 @@ def returns(k, r):
     gains = [100 * s.by_week for s in r.surfaces]
     return panel(
         "Share of the step saved per week of work",
-        "%; weeks are assumed; above each bar its whole saving",
+        "%; weeks are assumed; above each bar, its whole saving",
         bars(places, gains, "% per week", 1),
         *(label(n, g + 0.1, f"{100 * s.gain:.1f}", 1, "center") for n, (s, g) in enumerate(zip(r.surfaces, gains))),
         x="kernel",
@@ -233,7 +233,7 @@ def purchases(k, r):
     marks.append(dots([k.weeks], [100 * r.steps[-1]], "here", role="here"))
     return panel(
         "Length of the step after each kernel",
-        "% of the step now; [s8] by return, with enough weeks",
+        "% of today’s step; [s8] best order, with enough weeks",
         *marks,
         x="weeks of work",
         x_range=[0, 26],
@@ -253,11 +253,11 @@ def ratios(k, r):
     edges = np.linspace(0.5, 1.5, 41)
     counts, _ = np.histogram(np.exp(r.gap), edges)
     return panel(
-        "Ratios of single tokens",
+        "Per-token ratios",
         f"share of {len(r.gap):,} tokens, 4 random networks; band: a usual clip",
         region(0.8, 1.2),
         bars((edges[1:] + edges[:-1]) / 2, counts / len(r.gap), "share of tokens", 1, "histogram"),
-        x="probability in the trainer over that in the sampler",
+        x="trainer’s over sampler’s probability",
         x_range=[0.5, 1.5],
         y_range=[0, 1],
         tab="Tokens, memory",
@@ -465,7 +465,7 @@ def two_formats(plain, other):
             label(4096, 89, TWO_RUNS[0], 8, "right"),
             label(1000, 62, TWO_RUNS[1], 1),
             threshold(HALF, "fewer than half", 0),
-            x="tokens of a sequence",
+            x="tokens in a sequence",
             x_range=[0, 4096],
             y_range=[0, 105],
         ),
@@ -475,7 +475,7 @@ def two_formats(plain, other):
             *(line(WALK, walk, name, series, role) for walk, (_, name, series, role) in zip(walks, named)),
             label(4096, 0.35, TWO_RUNS[0], 8, "right"),
             label(4096, -1.75, TWO_RUNS[1], 1, "right"),
-            x="tokens of a sequence",
+            x="tokens in a sequence",
             x_range=[0, 4096],
             y_range=[-3, 2],
         ),
