@@ -11,7 +11,7 @@ from sim.cluster.memory import LEDGERS
 from sim.synthesis import forces
 from sim.synthesis.forces import ASSUMED
 from tools.pages import bound
-from widgets.forces import widget
+from widgets.forces import figures, widget
 from widgets.forces.widget import Knobs
 from widgets.frame.contract import values
 
@@ -53,6 +53,24 @@ def against_siblings(foreseen):
         return forces.effort("verifier", baseline, False, foreseen=foreseen)
 
     return of("critic") / of("group")
+
+
+def cheapest():
+    """{recipe: bytes per weight from which it is the cheapest one in the last figure}."""
+    found = {}
+    for room in figures.ROOMS:
+        if recipe := figures.best(room):
+            found.setdefault(forces.name(recipe), room)
+    return found
+
+
+def plateaus():
+    return [*cheapest().values()]
+
+
+def test_each_plateau_is_the_recipe_that_the_page_names():
+    names = ["DPO alone (Zephyr)", "Tülu 3.1 (DPO, verifier)", "R1’s last stage", "reward model, verifier, PPO"]
+    assert [*cheapest()] == names
 
 
 def test_a_critic_that_foresees_nine_tenths_takes_three_eighths():

@@ -64,12 +64,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "Keep at least 16 completions per prompt. Let a critic win that foresees at most 0.35 within a prompt.",
+        "Let a critic win that foresees at most 0.35 of the variance, with at least 16 completions per prompt.",
         lambda k, r: bool(r.best and k.samples >= 16 and k.foreseen < 0.351 and baseline(r.best) == "critic"),
         Knobs(checkable=0.0, foreseen=0.35, between=1.0),
     ),
     Challenge(
-        "Keep at least 24 bytes and scorers as good as the default. Let pairs win, with 0.24 of their labels wrong.",
+        "Let pairs win although 0.24 of their labels are wrong, with at least 24 bytes and scorers at their default.",
         lambda k, r: bool(
             r.best
             and k.room >= 24

@@ -42,7 +42,8 @@ def labels(error):
 
 def labels_said(error):
     signal = forces.signal("verifier", assumed=replace(forces.ASSUMED, verifier=float(error)))
-    return f"With {100 * error:g} % wrong labels, the signal is {signal:.2g}: {needed(error):.3g} times the samples."
+    needs = f"{needed(error):.3g} times the samples"
+    return f"With {100 * error:g} % wrong labels, the signal is {signal:.2g}, and you need {needs}."
 
 
 # ── what a critic must foresee ──
@@ -112,7 +113,7 @@ def rooms_said(room):
     recipe = best(room)
     if not recipe:
         return f"With {room} bytes per weight, no recipe fits: training alone takes 18."
-    return f"With {room} bytes per weight, the best is {forces.name(recipe)}: {recipe.compute:.3g}."
+    return f"With {room} bytes per weight, the cheapest recipe is {forces.name(recipe)}, at {recipe.compute:.3g}."
 
 
 FIGURES = {

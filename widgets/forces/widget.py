@@ -56,8 +56,8 @@ PRESETS = {
     "Scorers near chance": Knobs(pairs=0.44, reward_model=0.44, judge=0.44),
 }
 GUESS = Guess(
-    "Every prompt has a verifier, and a critic foresees nothing. What does it cost to replace siblings by a critic?",
-    ("half the compute", "twice the compute", "ten times the compute"),
+    "All prompts have a verifier. How does compute change if a critic that foresees nothing replaces the siblings?",
+    ("it halves", "it doubles", "it grows tenfold"),
     Knobs(checkable=1.0, foreseen=0.0),
     1,
     lambda k, r: (
@@ -478,7 +478,7 @@ def worse(k, r):
     if r.best.compute <= WORSE * usual:
         return None
     return Said(
-        f"The recipe fits, but it takes {r.best.compute / usual:,.1f} times the compute of the default setting.",
+        f"The cheapest recipe that fits takes {r.best.compute / usual:,.1f} times the compute of the default setting.",
         {
             "it fits": lambda: r.best.memory <= k.room,
             "it takes so much": lambda: np.isclose(summed(k, r.best), r.best.compute),
@@ -489,7 +489,7 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"{called(r.best)} takes the least compute of all recipes that fit: {figures(r.best.compute)}. It needs "
+        f"Of all recipes that fit, {called(r.best)} takes the least compute, {figures(r.best.compute)}. It needs "
         f"{r.best.memory:.0f} bytes per weight.",
         {
             "it takes so much": lambda: np.isclose(summed(k, r.best), r.best.compute),
