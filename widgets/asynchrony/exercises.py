@@ -69,7 +69,7 @@ def short_of(k, r):
 
 CHALLENGES = (
     Challenge(
-        "With the same times, lengths and chip: a step below 33 s, no lag above 4, and 94 % of the mean length.",
+        "Get a step below 33 s, no lag above 4 and 94 % of the mean length, with the same times, lengths and chip.",
         lambda k, r: bool(
             replace(k, overlap="async", head=2, slots=256, hard_cap="never", in_place=True) == Knobs()
             and not r.misfits
@@ -80,7 +80,7 @@ CHALLENGES = (
         Knobs(hard_cap="4", in_place=False),
     ),
     Challenge(
-        "At a rate of 6 or more, lag 8 or more and β 0.2 or more, end within 0.002 of the best without the ratio.",
+        "End within 0.002 of the best score without the ratio, with rate ≥ 6, lag ≥ 8 and β ≥ 0.2.",
         lambda k, r: bool(
             not r.misfits
             and k.learning_rate >= 6

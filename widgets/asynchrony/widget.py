@@ -53,7 +53,7 @@ class Own:
     hard_cap: str = choice("Largest lag before dropping", "never", ["never", "1", "2", "3", "4", "6", "8", "16", "32"])
     correction: str = choice("Correction for old samples", "none", list(delayed_gradient.CORRECTIONS))
     draws: str = choice("Answers sampled per update", "exact", ["exact", "16", "64", "256"])
-    beta: float = ladder("Price of a nat of KL", 0.2, [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], symbol="β")
+    beta: float = ladder("KL coefficient", 0.2, [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], symbol="β")
     slots: int = ladder("Sequences at once", 256, [32, 64, 128, 256, 512])
     completions: int = ladder("Completions per batch", 128, [16, 32, 64, 128], symbol="B")
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
@@ -72,9 +72,9 @@ class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
 
 LEAD = ("learning_rate", "delay")
 KNOB_GROUPS = {
-    "What is late, and what is done": ("overlap", "head", "hard_cap", "correction"),
-    "The step": ("train", "sync", "in_place", "slots", "completions"),
-    "The learning": ("draws", "beta", "seed"),
+    "Lag and correction": ("overlap", "head", "hard_cap", "correction"),
+    "Duration of a step": ("train", "sync", "in_place", "slots", "completions"),
+    "Learning": ("draws", "beta", "seed"),
     "Model, chip, lengths": ("model", "accelerator", "p50", "p90", "p99", "longest"),
     "Assumed": ("bandwidth", "flops", "overhead"),
 }
@@ -92,8 +92,8 @@ GUESS = Guess(
     Knobs(learning_rate=1.5, delay="14"),
     2,
     lambda k, r: (
-        f"Up to {wall(k)}, because the product of rate and lag is limited. It settles at {final(r):.3f}, the best is "
-        f"{best(k):.3f}."
+        f"Up to {wall(k)}, because the product of rate and lag is limited. The policy settles at {final(r):.3f}, of at "
+        f"most {best(k):.3f}."
     ),
 )
 
@@ -471,14 +471,14 @@ def broken(k, r):
         }
         return Break(Said(why, claims), recovered(k, r, dict(hard_cap="never")), SHORT)
     words = {
-        STUCK: f"One answer has probability {r.course.surest[-1]:.3f}, because it overshoots before it sees a result",
-        SWINGS: f"The policy is corrected for its state {counted(r.delay, 'update')} ago, so it overshoots",
+        STUCK: f"One answer has probability {r.course.surest[-1]:.3f}: the policy overshot before it saw a result",
+        SWINGS: f"Each update corrects the policy of {counted(r.delay, 'update')} ago, so it overshoots",
         SLOW: "So few sampled answers are too noisy for steps of this size",
         LARGE: f"At a learning rate of {k.learning_rate:g}, each step is too large",
         SMALL: f"At a learning rate of {k.learning_rate:g}, {delayed_gradient.UPDATES} updates are too few",
         MIXED: "No single change repairs this",
     }
-    why = f"The score is {final(r):.3f} on average, {best(k):.3f} at best. {words[broken_by]}."
+    why = f"The mean score is {final(r):.3f}, although {best(k):.3f} is possible. {words[broken_by]}."
     return Break(Said(why, scoring(k, r) | blamed(k, r, broken_by)), recovered(k, r), broken_by)
 
 
@@ -549,7 +549,7 @@ def misses(k):
 
 def worse(k, r):
     if missing(k, r) > NOTED:
-        amount = f"The score is {final(r):.3f} on average, {best(k):.3f} at best."
+        amount = f"The mean score is {final(r):.3f}, although {best(k):.3f} is possible."
         if k.correction == "none" and k.draws == "exact" and r.delay > wall(k) and not resting(r):
             lead = f"Beyond a lag of {wall(k)}," if wall(k) >= 0 else "At no lag"
             ends = (
@@ -569,13 +569,13 @@ def worse(k, r):
                 },
             )
         return Said(
-            f"The score is {final(r):.3f} on average over the last {LAST} updates, {best(k):.3f} at best.",
+            f"The mean score of the last {LAST} updates is {final(r):.3f}, although {best(k):.3f} is possible.",
             scoring(k, r) | {"it is below": lambda: final(r) < best(k) - NOTED},
         )
     if k.overlap == "async" and spare(k, r) > 1 and k.head and quick(k, r):
         return Said(
-            f"When the trainer has taken a batch, {spare(k, r):.1f} more lie ready and only grow older. A smaller "
-            "head start is as fast.",
+            f"After the trainer takes a batch, {spare(k, r):.1f} more lie ready and only grow older. A smaller "
+            "head start would be as fast.",
             {"so many lie ready": lambda: spare(k, r) > 1, "a smaller head start is as fast": lambda: quick(k, r)},
         )
     return None
