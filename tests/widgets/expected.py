@@ -192,10 +192,10 @@ BREAKS = {
         "70B on single GPUs": "the job does not fit",
     },
     "trace_lab": {
-        "Trick paid 1.01": "a scorer that rewards wrong answers",
+        "Trick earns 1.01": "a scorer that rewards wrong answers",
         "Rate 60, 4 passes, wide clip": "first steps that go too far",
         "Rate 1.5, 1 pass, no bonus": "settling before the search is done",
-        "0.15 a doubling": "a reward for length",
+        "0.15 per doubling": "a reward for length",
         "Success rates × 0.01": "groups with nothing to compare",
     },
     "trainer": {"Learning rate 0.1": "a step that is too long", "32 steps a batch": "many steps on one batch"},

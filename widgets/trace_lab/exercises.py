@@ -52,8 +52,8 @@ CHANGE = Change(
     "the scorer of the run",
     (
         Exercise(
-            "Give a wrong answer −1 instead of 0, and a right answer 1 as before. The reward of the trick comes on "
-            "top. Which of the curves move?",
+            "Give a wrong answer −1 instead of 0, and a right answer 1 as before. The trick’s reward is added to "
+            "this. Which of the curves move?",
             (TWO, FOUR),
             signed,
             (
@@ -81,20 +81,20 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "With a lag of 16 steps and success rates times 1 or less, end with at least 0.92 right answers.",
+        "End with a share of 0.92 right answers, at a lag of 16 steps and success rates times 1 or less.",
         lambda k, r: bool(k.lag >= 16 and k.pass_scale <= 1 and r.found["held_out"] >= 0.92),
         Knobs(lag=16, learning_rate=8.0, eps_low=0.5, eps_high=1.0),
     ),
     Challenge(
-        "Reward doublings with 0.01 or more, at success rates times 1 or less. Reach 0.92 right answers of at most "
-        "1,500 tokens each.",
+        "Reward each doubling with 0.01 or more, at success rates times 1 or less. Reach a share of 0.92 right "
+        "answers, at 1,500 tokens or less per right answer.",
         lambda k, r: bool(
             k.length_reward >= 0.01 and k.pass_scale <= 1 and r.found["held_out"] >= 0.92 and tokens(r) <= 1500
         ),
         Knobs(length_reward=0.01, beta=0.01, division="nothing"),
     ),
     Challenge(
-        "With success rates times 0.03 or less, reach 0.8 times the right answers of the best policy.",
+        "Reach 0.8 times the best policy’s share of right answers, with success rates times 0.03 or less.",
         lambda k, r: bool(k.pass_scale <= 0.03 and r.found["held_out"] >= 0.8 * best(k)),
         Knobs(pass_scale=0.03, learning_rate=15.0, entropy_bonus=0.02),
     ),

@@ -119,7 +119,7 @@ def payoff(at):
             *marks,
             label(5.2, 0.93, "divided by the deviation", 1, "right"),
             label(1.2, 0.58, "not divided", 2),
-            x="reward of a completion that is never right",
+            x="reward of the trick, which is never right",
             x_range=(-0.3, len(PAYOFFS) - 0.7),
             y_range=(-0.03, 1.03),
             ticks=dict(tickvals=[0, 2, 4, 6, 9], ticktext=["0.8", "0.9", "0.98", "1", "1.05"]),

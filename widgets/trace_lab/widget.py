@@ -30,7 +30,7 @@ class Knobs:
     epochs: int = slider("Passes over each batch", 2, low=1, high=4, step=1)
     entropy_bonus: float = ladder("Entropy bonus", 0.05, [0.0, 0.01, 0.02, 0.05, 0.1, 0.2])
     hack: float = ladder(
-        *("Pay for the trick", 0.0, [0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.999, 1.0, 1.001, 1.01, 1.2, 1.5, 2.0])
+        *("Reward for the trick", 0.0, [0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.999, 1.0, 1.001, 1.01, 1.2, 1.5, 2.0])
     )
     lag: int = ladder("Lag of the samples", 0, [0, 1, 2, 4, 8, 12, 16], symbol="Δ", unit="steps")
     mismatch: float = ladder("Error in the sampler’s logits", 0.0, [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0])
@@ -47,22 +47,22 @@ class Knobs:
 
 LEAD = ("hack", "mismatch")
 KNOB_GROUPS = {
-    "The step": ("learning_rate", "epochs", "eps_low", "eps_high", "beta", "division", "entropy_bonus"),
-    "The samples": ("lag",),
-    "The task": ("length_reward", "pass_scale"),
+    "Updates": ("learning_rate", "epochs", "eps_low", "eps_high", "beta", "division", "entropy_bonus"),
+    "Samples": ("lag",),
+    "Task": ("length_reward", "pass_scale"),
     "Recipes side by side": ("recipe", "against"),
-    "The run": ("seed",),
+    "Seed": ("seed",),
 }
 PRESETS = {
-    "The default": Knobs(),
-    "Trick paid 1.01": Knobs(hack=1.01),
+    "Default run": Knobs(),
+    "Trick earns 1.01": Knobs(hack=1.01),
     "Rate 60, 4 passes, wide clip": Knobs(learning_rate=60.0, epochs=4, entropy_bonus=0.0, eps_low=0.99, eps_high=10.0),
     "Rate 1.5, 1 pass, no bonus": Knobs(learning_rate=1.5, epochs=1, entropy_bonus=0.0),
-    "0.15 a doubling": Knobs(length_reward=0.15),
+    "0.15 per doubling": Knobs(length_reward=0.15),
     "Success rates × 0.01": Knobs(pass_scale=0.01),
 }
 GUESS = Guess(
-    "The sampler’s logits have a random error of 0.3. What share of the answers is right at the end?",
+    "The sampler’s logits have a random error of 0.3. What share of answers is right at the end?",
     ("about 0.95", "about 0.8", "about 0.5"),
     Knobs(mismatch=0.3),
     0,
@@ -112,7 +112,7 @@ def scores(k, r):
     apart = abs(proxy[-1] - right[-1]) > 0.15
     return panel(
         "Reward in the log, and right answers",
-        "mean of the batch; exact share of all answers",
+        "batch mean; exact share of all answers",
         line(STEPS, proxy, "reward", 8, "reference"),
         line(STEPS, right, "right answers", 1),
         threshold(ENDS * best(k), "stuck, if right answers end below", 0.0, outside=best(k) < 0.3),  # no room below
@@ -138,7 +138,7 @@ def tested(r):
         marks.append(dots(times[chosen], rows[chosen], words, series))
     return panel(
         "Seven tests, in their order",
-        "value of each over its threshold; [s2] fires",
+        "each value divided by its threshold; [s2] fires",
         *marks,
         line([1, 1], [0.5, 7.9], "threshold", 8, "reference"),
         *(label(LEAST * 1.3, y + 0.06, words) for words, y in zip(SHORT, rows)),
@@ -359,13 +359,13 @@ def why(cause, k, r):
     ends = f"The share of right answers ends at {at['held_out']:.2f}"
     words = {
         HACKED: f"{ends} while the reward rises by {at['gain']:.2f}, because the scorer rewards a trick.",
-        JUMPED: f"{ends}. After three steps, the policy was {at['kl_early']:.1f} nats from its start, and no longer "
+        JUMPED: f"{ends}. After three steps, the policy was {at['kl_early']:.1f} nats from its start and no longer "
         "searched.",
         NARROWED: f"{ends}. The policy settled too early: only {at['entropy']:.2f} nats of entropy are left.",
         STARVED: f"{ends}, because in {100 * at['zero_variance']:.0f} % of the groups all rewards are equal.",
-        STALE: f"{ends}. The samples are {k.lag} steps old and {at['gap_late']:.2f} nats away from the trainer.",
+        STALE: f"{ends}. The samples are {k.lag} steps old, so they are {at['gap_late']:.2f} nats off.",
         APART: f"{ends}. Sampler and trainer are {at['gap_first']:.2f} nats apart before any update.",
-        MIXED: f"{ends}. No single cause that the log shows explains it.",
+        MIXED: f"{ends}. No single cause in the log explains it.",
         PADDED: f"A right answer takes {tokens(r):,.0f} tokens, because longer answers get a higher reward.",
     }
     return Said(words[cause], {**damaged(k, r, cause), **at_work(k, r, cause)})
