@@ -73,7 +73,7 @@ def but_for(k, reference, *names):
 
 CHALLENGES = (
     Challenge(
-        "Send all logits, and keep the default’s GPUs, engines, precision and batch. Reach 104 updates in 24 hours.",
+        "Reach 104 updates in 24 hours with all logits sent, on the default’s GPUs, engines, precision and batch.",
         lambda k, r: bool(
             k.payload == paths.FULL
             and but_for(
@@ -85,7 +85,7 @@ CHALLENGES = (
         Knobs(payload=paths.FULL, way=paths.ASYNC),
     ),
     Challenge(
-        "Take 70B, 512 short answers, one sender (a preset). Change only split and engines: 1,350 updates in 24 hours.",
+        "In the preset “70B, 512 short answers, one sender”, change only split and engines. Reach 1,350 updates a day.",
         lambda k, r: bool(
             but_for(k, ONE_SENDER, "generating", "tensor_parallel", "weights")
             and not r.misfits

@@ -232,7 +232,7 @@ def sync(schedule, second):
     return [
         scene.scene(
             "New weights for sixteen engines",
-            f"{written(paths.weights_bytes(MODEL, 1))} for each engine, a row; [work] they arrive, hatched: it waits",
+            f"{written(paths.weights_bytes(MODEL, 1))} per engine (a row); [work] they arrive, hatched: it waits",
             lanes.board(
                 "s", waited(schedule, second), SENT_UNTIL, [("", "")] * ENGINES_OF_THE_JOB, *marks,
                 **slots.pitch(ENGINES_OF_THE_JOB), top=14, ticks=(0, 5, 10, 15, 20), unit=" s", now=second,

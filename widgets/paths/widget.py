@@ -82,7 +82,7 @@ PRESETS = {
     "50 turns, all text sent again": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
 }
 GUESS = Guess(
-    "All logits of a step, 20.4 TB, cross 64 network cards. What share of the step is that?",
+    "All logits of a step, 20.4 TB, cross 64 network cards. What share of the step does that take?",
     ("under 1 %", "about 10 %", "over half"),
     Knobs(payload=paths.FULL),
     0,
@@ -398,12 +398,12 @@ def why(k, r, name):
     if name == TRAINER:
         return Said(
             f"The update gathers weights for {path.seconds:,.0f} s, but computes for only "
-            f"{report.roles.train:,.0f} s, so the arithmetic cannot hide it.",
+            f"{report.roles.train:,.0f} s, which cannot hide the gathering.",
             claims | {"it gathers longer than it computes": lambda: path.seconds > report.roles.train},
         )
     return Said(
         f"The step waits {path.exposed:,.0f} s {cost} for the environment, because {written(path.bytes)} of text "
-        "travel.",
+        "are sent.",
         claims
         | {"no less than each text once": lambda: path.bytes >= 4 * (tokens + k.prompt * job.completions) * 0.999},
     )
