@@ -68,7 +68,7 @@ def gain(k, r):
 
 CHALLENGES = (
     Challenge(
-        "Change overlap, reuse and workers, and make one role up to 1.15 times as fast: reach a gain of 1.12.",
+        "Reach a gain of 1.12 by changing overlap, reuse and workers, and making one role at most 1.15 times as fast.",
         lambda k, r: (
             but_for(k, Knobs(), "overlap", "reuse", "role", "k", "workers")
             and not r.misfits
@@ -78,7 +78,7 @@ CHALLENGES = (
         Knobs(overlap="asynchronous", reuse=True, k=1.15),
     ),
     Challenge(
-        "With times from shapes on H100 and k = 1, change overlap, reuse and split: bring a step below 33 s.",
+        "Bring a step below 33 s by changing overlap, reuse and split, with times from shapes on H100 and k = 1.",
         lambda k, r: (
             but_for(k, FROM_SHAPES, "overlap", "reuse", "share", "role")
             and not r.misfits

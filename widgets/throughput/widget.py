@@ -137,13 +137,13 @@ PRESETS = {
     "Longer completions": Knobs(p50=4600, p90=8192, p99=16384, longest=32768),
 }
 GUESS = Guess(
-    "Rollout takes 151 s beside 204 s of training. The engine doubles its speed. How much faster is a step?",
-    ("2 times as fast", "1.26 times", "the same"),
+    "Rollout takes 151 s, beside 204 s of log-probs and training. What does an engine twice as fast gain?",
+    ("a factor of 2", "a factor of 1.26", "nothing"),
     Knobs(overlap="asynchronous"),
     2,
     lambda k, r: (
-        f"It takes {step.step_time(r.roles, WAYS[k.overlap]):.0f} s with either engine, because it waits for log-probs "
-        "and training."
+        f"A step takes {step.step_time(r.roles, WAYS[k.overlap]):.0f} s with either engine, because it waits for "
+        "log-probs and training."
     ),
 )
 SLACK = 1.25  # a step that is longer by more than a quarter because its GPUs wait for tests or weights is broken
