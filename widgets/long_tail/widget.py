@@ -226,7 +226,7 @@ def figure(k, r):
         ),
         panel(
             "Length of one answer, and of the longest",
-            "densities over log length, each scaled to its peak",
+            "densities over log length, scaled to their peaks",
             line(tokens, straggler.DENSITY[SHOWN] / straggler.DENSITY.max(), "one answer", series=1),
             line(tokens, r.longest[SHOWN] / r.longest.max(), f"longest of {k.n:,}", series=2),
             line([ends, ends], [0, 1], "step ends, mean", series=3),
@@ -282,7 +282,7 @@ def one_step(k, r):
     by_prompt = k.rule != "drop answers"
     row = "each row: a prompt with eight answers" if by_prompt else f"one prompt of {k.n // K:,}; [right] correct"
     resumed = k.rule == "partial rollout"
-    rest = "[other] goes on in the next step" if resumed else "dashed: lost"
+    rest = "[other] continues in the next step" if resumed else "dashed: lost"
     beyond = 1.3 if any(row.cut for row in r.rows) else 1.02  # room for what is said of those cut off
     longest = max(row.done for row in r.rows)
     return scene.scene(
@@ -448,7 +448,7 @@ def shorter(k, r):
 def worse(k, r):
     if bias(r) > NOTICED:
         return Said(
-            f"{100 * r.accuracy_trained:.1f} % of the batch is correct, not {100 * FAIR:.1f} %, as of all answers.",
+            f"{100 * r.accuracy_trained:.1f} % of the batch is correct, but {100 * FAIR:.1f} % of all answers are.",
             {
                 "so much is correct": lambda: abs(accuracy_at(effective(k)) - r.accuracy_trained) < 1e-9,
                 "of all one half is": lambda: abs(straggler.trained_accuracy(k.slope, EVERYONE) - FAIR) < 1e-6,
@@ -456,7 +456,7 @@ def worse(k, r):
         )
     if r.waits[k.rule] > 1.05 * r.waits["wait for all"]:
         return Said(
-            f"The step takes {r.waits[k.rule] / r.waits['wait for all']:.2f} times as long as one that waits for all.",
+            f"The step takes {r.waits[k.rule] / r.waits['wait for all']:.2f} times as long as with a wait for all.",
             {"waiting for all is shorter": lambda: wait(effective(k), RULES[0], K) < r.waits[k.rule] / 1.05},
         )
     return None
