@@ -98,7 +98,7 @@ SIGNS = {
     ),
     "length": Sign(
         *(REWARD, "length", "The reward may pay for length. A score that is not trained on would tell."),
-        *("14", LAB, "0.15 a doubling"),
+        *("14", LAB, "0.15 per doubling"),
     ),
     "cut off": Sign(
         *(

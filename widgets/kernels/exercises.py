@@ -66,7 +66,7 @@ CHALLENGES = (
         Knobs(mode="bf16, fp32 head", layers=2, completion=2048),
     ),
     Challenge(
-        "Make prefix attention save 40 % of the step, with a rollout share of at most 0.70. Weights and cache must fit.",
+        "Make prefix attention save 40 % of the step, at a rollout share of at most 0.70. Weights and cache must fit.",
         lambda k, r: bool(k.rollout < 0.701 and r.surfaces[0].gain >= 0.4 and r.needs <= r.room),
         Knobs(prompt=65536, completion=16384, groups=4, cached="once"),
     ),

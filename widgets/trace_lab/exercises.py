@@ -86,8 +86,8 @@ CHALLENGES = (
         Knobs(lag=16, learning_rate=8.0, eps_low=0.5, eps_high=1.0),
     ),
     Challenge(
-        "Reward each doubling with 0.01 or more, at success rates times 1 or less. Reach a share of 0.92 right "
-        "answers, at 1,500 tokens or less per right answer.",
+        "Reward doublings with 0.01 or more, at success rates times 1 or less. Reach 0.92 right answers of at most "
+        "1,500 tokens each.",
         lambda k, r: bool(
             k.length_reward >= 0.01 and k.pass_scale <= 1 and r.found["held_out"] >= 0.92 and tokens(r) <= 1500
         ),
