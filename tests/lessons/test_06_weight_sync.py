@@ -22,6 +22,7 @@ CORRECTIONS = ("none", "ratio", "truncated ratio", "ratio and clip")  # the colu
 kept = partial(spreads.values, "06_weight_sync")
 
 start = tasks.exact_pass(tasks.checkpoint("add")).mean()
+after_one = next(stale_policy.updates("ratio and clip", 1)).frame.exact["pass_rate"].mean()
 now = off_policy_tokens.read(1)
 truncated = importance.mean_under(NOW, OLD, REWARD, limit=2.0)
 late, seldom = (figures.behind(stale_policy.versions(64, **how)) for how in (dict(lag=8), dict(every=8)))
@@ -113,11 +114,43 @@ def moves(every, seed):
     return 100 * np.mean(pushed[-20:]), np.mean(moved[-20:])
 
 
+AFTER_65 = 16  # index of the exact pass rate after update 65, the first one learned from a delivery after update 64
+
+
+@cache
+def correcting(seed, **sync):
+    """% of the push, over updates 71 to 120 with the ratio alone, that comes from tokens with a negative advantage which
+    have become more than three times as likely: from samples that correct a new mistake.
+    """
+    hooks = dict(surrogate=lambda logp, old_logp, A, hp, batch: importance.weighted(logp, old_logp, A))
+    controller = add_run(
+        grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), hooks=hooks, sync=WeightSync(**sync), exact_every=120
+    )
+    shares = []
+    for event in controller.iterate(120):
+        if event.stage == 2:
+            batch = event.summary["batch"]
+        if event.stage == 5:
+            own = batch.response_mask > 0
+            logp = controller.trainer.policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)[0][own]
+            ratio, advantage = np.exp(logp - batch.old_logp[own]), batch.advantage[own]
+            push = abs(advantage) * ratio * (1 - np.exp(logp))
+            shares.append(push[(advantage < 0) & (ratio > 3)].sum() / max(push.sum(), 1e-12))
+    return 100 * np.mean(shares[70:])
+
+
 MEASURED = {
     **{f"{name}, lag {lag}": of(pass_rate, name, lag=lag) for lag in LAGS for name in CORRECTIONS},
     "fresh": of(pass_rate),
     "never": of(pass_rate, every=128),
     **{f"never, {name}": of(pass_rate, name, every=128) for name in ("none", "ratio")},
+    "once, ratio": of(pass_rate, "ratio", every=64),
+    "once, ratio, after update 65": of(
+        lambda run: [d.frame.exact["pass_rate"].mean() for d in run if d.frame.exact][AFTER_65], "ratio", every=64
+    ),
+    "never, ratio, percent of the push": lambda seed: correcting(seed, every=128),
+    "once, ratio, percent of the push": lambda seed: correcting(seed, every=64),
+    "lag 8, ratio, percent of the push": lambda seed: correcting(seed, lag=8),
     "never, lowest from the 28th update on": of(lambda run: min(from_the_28th_on(run)), every=128),
     "never, highest from the 28th update on": of(lambda run: max(from_the_28th_on(run)), every=128),
     "never, percent outside the clip": of(
@@ -164,6 +197,14 @@ def test_with_any_correction_a_lag_of_one_or_two_costs_nothing_measurable():
 def test_a_run_that_receives_nothing_ends_above_its_start_and_the_clip_stops_it():
     assert (kept("never") < 0.8 * kept("fresh")).all() and kept("never").min() > start
     assert kept("never, none").max() < kept("never").min() < kept("never, ratio").min()
+
+
+def test_the_untrained_policy_teaches_the_ratio_better_than_a_trained_one():
+    """A trained policy samples its next mistakes seldom, so that few samples with large ratios must correct them."""
+    assert kept("never, ratio").min() > kept("once, ratio").max()
+    assert (kept("once, ratio") < kept("once, ratio, after update 65")).all()
+    never, once, late = (kept(f"{run}, ratio, percent of the push") for run in ("never", "once", "lag 8"))
+    assert never.max() < min(once.min(), late.min())
 
 
 def test_a_small_effective_share_is_a_distance_and_no_danger():

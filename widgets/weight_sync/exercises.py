@@ -15,20 +15,20 @@ CHANGE = Change(
     "how long a delivery takes",
     (
         Exercise(
-            "Send only the weights that have changed: 2 % of them, each with an index of 4 bytes beside its own bytes.",
+            "Send only the weights that have changed: 2 % of all weights, each with a 4-byte index added to its own bytes.",
             (ONE, SIZES),
             lambda n, width, link: (0.02 * n * width + 0.02 * n * 4) / link / 1e9,
-            ("Fewer weights travel, and each of them is wider.", "0.02 * parameters, times bytes_per_parameter + 4."),
+            ("Fewer weights are sent, but each takes more bytes.", "0.02 * parameters, times bytes_per_parameter + 4."),
             (PLAIN, "    return 0.02 * parameters * (bytes_per_parameter + 4) / (gigabytes_per_second * 1e9)"),
         ),
         Exercise(
-            "Pass the weights on from engine to engine. The same bytes cross the link 4 times, one crossing after the "
-            "other, and each crossing waits 0.1 s before it starts.",
+            "Pass the weights on from engine to engine. The same bytes cross the link 4 times in a row, and each "
+            "crossing starts after a delay of 0.1 s.",
             (ONE, SIZES),
             lambda n, width, link: sum(0.1 + n * width / link / 1e9 for _ in range(4)),
             (
-                "One crossing takes the present time plus a tenth of a second, and there are four.",
-                "4 * (0.1 + …), with the present return value in place of the dots.",
+                "One crossing takes a tenth of a second longer than now, and there are four crossings.",
+                "4 * (0.1 + …), where the dots stand for the present return value.",
             ),
             (PLAIN, "    return 4 * (0.1 + parameters * bytes_per_parameter / (gigabytes_per_second * 1e9))"),
         ),
@@ -42,7 +42,7 @@ CHALLENGES = (
         Knobs(lag=16, learning_rate=0.01),
     ),
     Challenge(
-        f"Deliver after every {NEVER} updates, so never within the run, and end at a pass rate of 0.85 or more.",
+        f"Deliver only after every {NEVER} updates, which is never within the run. End at a pass rate of 0.85 or more.",
         lambda k, r: bool(k.every == NEVER and r.pass_rate[-1] >= 0.85),
         Knobs(every=NEVER, correction="ratio"),
     ),

@@ -28,7 +28,7 @@ def tokens(moved):
         ),
         panel(
             "Weight of each token",
-            "its ratio: probability now over when sampled",
+            "its ratio: probability now over when it was sampled",
             line([-0.5, 2.5], [1, 1], "unweighted", 8, "reference"),
             bars(TOKENS, read.ratio, "ratio", 1, text=[f"×{ratio:.2f}" for ratio in read.ratio]),
             y_range=(0, 4.4),
@@ -39,8 +39,8 @@ def tokens(moved):
 def tokens_told(moved):
     read = off_policy_tokens.read(moved)
     return (
-        f"The expected reward is now {read.earns:.2f}. The plain mean says {read.plain:.2f}, and the weighted mean "
-        f"{read.weighted:.2f}. Of the batch, {100 * read.effective:.0f} % is left."
+        f"The expected reward is now {read.earns:.2f}. The plain mean says {read.plain:.2f}, and the weighted mean says "
+        f"{read.weighted:.2f}, with {100 * read.effective:.0f} % of the batch left."
     )
 
 
@@ -79,8 +79,8 @@ def delivery(size):
 def delivery_told(size):
     seconds = [transfer_seconds(size * 1e9, BYTES, link) for link in (50.0, 5.0)]
     return (
-        f"{size:,g} billion weights are {BYTES * size:,g} GB, which take at least {seconds[0]:.2g} s over 50 GB/s "
-        f"and {seconds[1]:,.3g} s over 5 GB/s."
+        f"{size:,g} billion weights are {BYTES * size:,g} GB. Sending them takes at least {seconds[0]:.2g} s at 50 GB/s "
+        f"and {seconds[1]:,.3g} s at 5 GB/s."
     )
 
 
@@ -92,7 +92,7 @@ EVERY = tuple(range(1, 9))
 def stairs(n):
     return [
         versions("Always this many updates late", stale_policy.versions(UPDATES, lag=n)),
-        versions("Delivered after this many updates", stale_policy.versions(UPDATES, every=n)),
+        versions("New weights after this many updates", stale_policy.versions(UPDATES, every=n)),
     ]
 
 
@@ -115,7 +115,8 @@ def stairs_told(n):
     late = behind(stale_policy.versions(UPDATES, lag=n))[-1]
     rare = behind(stale_policy.versions(2 * n, every=n))
     return (
-        f"On the left the lag is {late:g}. On the right it is at most {rare.max():g}, and {rare.mean():g} on average."
+        f"The first engine has a lag of {late:g}. The second has a lag of at most {rare.max():g}, and {rare.mean():g} "
+        "on average."
     )
 
 
@@ -186,8 +187,8 @@ def first_told(lag):
     weighed, plain = (early(correction, lag)[0] for correction in (WEIGHED, PLAIN))
     fifth, ninth = ([f(run) for run in (weighed, plain)] for f in (lambda run: share(run)[4], after_nine))
     return (
-        f"With a lag of {lag}, the effective share in update 5 is {fifth[0]:.2f} if weighted and {fifth[1]:.2f} if "
-        f"not. The pass rates after update 9 are {ninth[0]:.2f} and {ninth[1]:.2f}."
+        f"At a lag of {lag}, the effective share in update 5 is {fifth[0]:.2f} with the ratio and {fifth[1]:.2f} without "
+        f"it. The pass rate after update 9 is {ninth[0]:.2f} with the ratio and {ninth[1]:.2f} without it."
     )
 
 

@@ -24,7 +24,7 @@ from widgets.frame.drawing.marks import band, bars, both, dots, label, line, pan
 from widgets.frame.drawing.small_figures import Opening
 from widgets.frame.drawing.written import figures
 
-TITLE = "A run on old completions, beside a run on fresh ones"
+TITLE = "A run on old completions, compared with a run on fresh ones"
 UPDATES = 120
 COST = f"{UPDATES * 128:,} completions in each of two runs"
 EVERY = 10  # updates between two pictures
@@ -41,7 +41,7 @@ BILLION = 1e9
 class Knobs:
     lag: int = ladder("Lag, in updates", 0, [0, 1, 2, 4, 8, 16, 32])
     correction: str = choice("Correction of the loss", "ratio and clip", list(importance.CORRECTIONS))
-    every: int = ladder("Updates between deliveries", 1, [1, 2, 4, 8, 16, 32, NEVER])
+    every: int = ladder("Updates between deliveries", 1, [1, 2, 4, 8, 16, 32, 64, NEVER])
     learning_rate: float = ladder("Learning rate", 0.02, [0.003, 0.01, 0.02, 0.03, 0.05])
     form: str = choice("Number format in the engine", "fp32", list(precision.MANTISSA_BITS))
     size: float = ladder(
@@ -299,9 +299,9 @@ def reason(k, r):
     rounded = [f"rounded to {k.form}"] * (k.form != "fp32" and by_rounding(k))
     wrote = f"weights {' and '.join(late + rounded)}"
     if k.correction == "none":
-        return f"Samples from {wrote} counted as if the present weights had written them"
+        return f"Samples from {wrote} were treated as if the present weights had written them"
     if k.correction == "truncated ratio":
-        return f"The ratios of samples from {wrote} were cut off at 2"
+        return f"The ratios of samples from {wrote} were truncated at 2"
     if mostly_clipped(k, r):
         return f"{100 * clipped_share(r):.0f} % of the last tokens are clipped, because they come from {wrote}"
     effective = 100 * min(d.effective for d in r.drifts)
@@ -325,7 +325,7 @@ def worse(k, r):
     cost = "Age and rounding of the samples cost" if old and rounded else f"{'Old' if old else 'Rounded'} weights cost"
     fresh = dict(lag=0, every=1, form="fp32")
     return Said(
-        f"It ends at {r.pass_rate[-1]:.3f} (fresh weights: {r.fresh[-1]:.3f}). {cost} more than seeds differ.",
+        f"It ends at {r.pass_rate[-1]:.3f} (fresh weights: {r.fresh[-1]:.3f}). {cost} more than seeds explain.",
         {
             "more than 99 of 100 pairs of seeds": lambda: gap(r) > 3.67 * SPREAD[k.learning_rate],
             "undoing it gives the run beside": lambda: abs(gap(end(run, replace(k, **fresh)))) < 0.005,
@@ -338,7 +338,7 @@ def holds(k, r):
     ends = f"It ends at {r.pass_rate[-1]:.3f}, and the run with fresh weights ends at {r.fresh[-1]:.3f}"
     if len(r.drifts) == UPDATES and gap(r) > COSTS:
         return Said(
-            f"{ends}. At this learning rate, two seeds differ by as much.",
+            f"{ends}. At this learning rate, two seeds can differ by as much.",
             {"they do": lambda: gap(r) <= 3.68 * SPREAD[k.learning_rate]},
         )
     return Said(f"{ends}.", {"no farther behind than a little": lambda: len(r.drifts) < UPDATES or gap(r) <= COSTS})
@@ -346,7 +346,7 @@ def holds(k, r):
 
 DARE = "Can you make the run end far below the run with fresh weights?"
 GUESS = Guess(
-    "Batches are eight updates old, with ratio and clip. Fresh ones reach 0.93. Which pass rate does this run reach?",
+    "With fresh batches, a run ends at a pass rate of 0.93. Where does it end if its batches are eight updates old?",
     ("about 0.35", "about 0.6", "about 0.85"),
     Knobs(lag=8),
     2,
