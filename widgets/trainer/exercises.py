@@ -23,8 +23,8 @@ CHANGE = Change(
     "how tokens are averaged into one loss",
     (
         Exercise(
-            "Find a middle between mean and sum: divide each completion's tokens by the square root of its length, and "
-            "then scale all weights so that they add up to 1.",
+            "Find a middle way between mean and sum: divide the weights of each completion's tokens by the square root "
+            "of its length, and then scale all weights so that they add up to 1.",
             ((SHORT_AND_LONG,), (THREE,)),
             by_root,
             (
@@ -34,13 +34,13 @@ CHANGE = Change(
             (WHOLE, "    w = mask / mask.sum(axis=1, keepdims=True) ** 0.5\n    return w / w.sum()"),
         ),
         Exercise(
-            "Average as Dr.GRPO does: every completion has the same divisor, the number of places in a row of the "
-            "mask, however many of them it fills.",
+            "Average as Dr.GRPO does: divide every completion by the same number, the number of positions in a row of "
+            "the mask, however many of them the completion fills.",
             ((SHORT_AND_LONG,), (THREE,)),
             aggregation.seq_mean_token_sum_norm,
             (
-                "There are two divisions. Change the one by the completion's own length.",
-                "mask.shape[1] is the number of places.",
+                "There are two divisions. Change the division by the completion's own length.",
+                "mask.shape[1] is the number of positions.",
             ),
             (WHOLE, "    return mask / mask.shape[1] / len(mask)"),
         ),
@@ -59,7 +59,7 @@ CHALLENGES = (
         Knobs(optimizer="SGD", learning_rate=0.3, max_norm="off", scale=10.0, advantage="reward − mean"),
     ),
     Challenge(
-        "Token-mean, 4 or more micro-batches that divide by their own count: keep the gradient error at 8 % or less.",
+        "With token-mean and 4 or more micro-batches that divide by their own count, limit the gradient error to 8 %.",
         lambda k, r: bool(
             k.mode == "token-mean" and k.micro >= 4 and k.divisor == "its own count" and error_now(r) <= 0.08
         ),

@@ -39,7 +39,7 @@ def zero(ratio):
         ),
         panel(
             "Loss, the sum of the three",
-            "as one token of the first moves",
+            "by the ratio of one token in the first",
             line([MOVED[0], MOVED[-1]], [0, 0], "zero", 8, "reference"),
             line(MOVED, losses, "loss"),
             dots([1.0], [0.0], "when sampled", 8),
@@ -54,9 +54,12 @@ def zero(ratio):
 
 def zero_told(ratio):
     if ratio == 1.0:
-        return "When the token was sampled, the three shares cancel: the loss is 0, but its slope is not."
+        return (
+            "With the token as likely as when it was sampled, the three shares cancel. The loss is 0, but its slope is "
+            "not."
+        )
     loss = moved_by(three_completions.loss(ratio=ratio), 3)
-    return f"At {ratio:.1f} times its probability the loss is {loss}. It falls as the token becomes more likely."
+    return f"With the token {ratio:.1f} times as likely, the loss is {loss}. It falls as the token becomes more likely."
 
 
 # ── the optimizer ──
@@ -91,7 +94,7 @@ def single(title, note, optimizer, scale, top):
 def steps_told(scale):
     sgd, adamw = (np.abs(first_step.change(o, scale * five())) for o in (SGD(SGD_RATE), AdamW(ADAMW_RATE, clip=None)))
     return (
-        f"With the gradient times {scale}, the longest of the five steps is {sgd.max():.4f} for SGD and "
+        f"At {scale} times the gradient, the largest of the five changes is {sgd.max():.4f} for SGD and "
         f"{adamw.max():.4f} for AdamW."
     )
 
@@ -131,7 +134,7 @@ def one_step(rate):
             ticks=ticks,
         ),
         panel(
-            "Move of a token in that step",
+            "How far that step moves a token",
             "mean |log ratio|, nats, both axes log",
             *(line(RATES, each, "seed", 1, "seed") for each in far[1:]),
             line(RATES, far[0], "far"),
@@ -148,7 +151,7 @@ def one_step(rate):
 def one_step_told(rate):
     right, far = stepped()[0, RATES.index(rate)]
     return (
-        f"At {rate:g}, one step takes the pass rate from {start():.2f} to {right:.2f} and changes a token's "
+        f"At a rate of {rate:g}, one step takes the pass rate from {start():.2f} to {right:.2f} and changes a token's "
         f"probability by a factor of {np.exp(far):,.{0 if far > 5 else 1}f}."
     )
 
@@ -198,7 +201,7 @@ def slices(count):
     return [
         panel(
             "Weight of a token in each slice",
-            "over the right weight; short first",
+            "over the right weight; shortest first",
             line([0.4, 16.6], [1, 1], "right", 8, "reference"),
             bars(places[:count], cut(count, True)[0], "weight"),
             x="slice",
@@ -228,8 +231,8 @@ def slices_told(count):
         return "One slice is the whole batch, so there is no error."
     times, error = cut(count, True)
     return (
-        f"In {count} slices, a token of the shortest weighs {times[0]:.2f} times what it should, and the gradient is "
-        f"{100 * error:.0f} % off."
+        f"With {count} slices, a token in the shortest slice weighs {times[0]:.2f} times what it should, and the "
+        f"gradient is {100 * error:.0f} % off."
     )
 
 
@@ -247,7 +250,10 @@ FIGURES = {
         zero_told,
     ),
     "steps": Figure(
-        steps, first_step.change, Handle("Gradient times", SCALES, start=3, words=tuple(map(str, SCALES))), steps_told
+        steps,
+        first_step.change,
+        Handle("Scale of the gradient", SCALES, start=3, words=tuple(map(str, SCALES))),
+        steps_told,
     ),
     "one_step": Figure(
         one_step,
@@ -262,6 +268,9 @@ FIGURES = {
         averages_told,
     ),
     "slices": Figure(
-        slices, microbatch.local_weights, Handle("Slices", COUNTS, start=2, words=tuple(map(str, COUNTS))), slices_told
+        slices,
+        microbatch.local_weights,
+        Handle("Number of slices", COUNTS, start=2, words=tuple(map(str, COUNTS))),
+        slices_told,
     ),
 }

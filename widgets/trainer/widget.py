@@ -379,7 +379,7 @@ def reason(k, name):
     if name == MANY:
         return f"It took {steps} optimizer steps on each batch of {GROUPS * K} completions"
     if k.optimizer == "AdamW":
-        return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} per weight"
+        return f"AdamW's steps are as long as the learning rate, up to about {rate(k):g} per weight"
     return f"At a learning rate of {rate(k):g}, the steps are too long"
 
 
@@ -394,7 +394,7 @@ def worse(k, r):
     if len(r.loss) < UPDATES or r.pass_rate[-1] >= WELL:
         return None
     return Said(
-        f"The pass rate went from {r.start:.3f} to {r.pass_rate[-1]:.3f}, but the default ends above {WELL:g}.",
+        f"The pass rate rose only from {r.start:.3f} to {r.pass_rate[-1]:.3f}. The default run ends above {WELL:g}.",
         {
             "the default does": lambda: end(run, Knobs(seed=k.seed)).pass_rate[-1] > WELL,
             "it is not below its start": lambda: r.pass_rate[-1] >= r.start,
@@ -415,12 +415,12 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Micro-batches divide by their own token counts, so the gradient is over 20 % off. Where does the 0.9 run end?",
+    "Micro-batches divide by their own counts, so the first gradient is over 20 % off. At which pass rate does it end?",
     ("below 0.5", "about 0.7", "about 0.9"),
     Knobs(mode="token-mean", **LOCAL),
     2,
     lambda k, r: (
-        f"It ends at {r.pass_rate[-1]:.2f}, with a gradient that is {100 * error_now(r):.0f} % away from the right one."
+        f"The run ends at {r.pass_rate[-1]:.2f}, although its first gradient is {100 * error_now(r):.0f} % off."
     ),
 )
 
