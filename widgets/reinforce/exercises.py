@@ -29,18 +29,18 @@ CHANGE = Change(
             dr_grpo.advantage,
             (
                 "The mean is taken along a row, and must keep its axis to be subtracted from it.",
-                "R.mean(1, keepdims=True) has one number a row.",
+                "R.mean(1, keepdims=True) has one number per row.",
             ),
             (WEIGHT, "    A = R - R.mean(1, keepdims=True)\n"),
         ),
         Exercise(
-            "Make OPO of it: subtract the group's mean in which a completion counts by its number of tokens. "
-            "batch.length has one number a completion, row after row.",
+            "Turn it into OPO: subtract a group mean in which each completion is weighted by its number of tokens. "
+            "batch.length has one number per completion, row after row.",
             ((GROUPS[:1], {}, FOUR), (GROUPS, {}, TWELVE)),
             by_length,
             (
-                "A long completion has a large squared score and counts more. First give the lengths the shape of R.",
-                "With L = batch.length.reshape(R.shape) it is (L * R).sum(1, keepdims=True) over the sum of L.",
+                "A long completion has a large squared score and should count more. First give the lengths R's shape.",
+                "With L = batch.length.reshape(R.shape), the mean is (L * R).sum(1, keepdims=True) over the sum of L.",
             ),
             (
                 WEIGHT,
@@ -58,7 +58,7 @@ def wrong(r):
 
 CHALLENGES = (
     Challenge(
-        "With 10 added to every reward and no mean taken from it, end with at most 3 of 100 sums wrong.",
+        "With 10 added to every reward and no mean subtracted, end with at most 3 of 100 sums wrong.",
         lambda k, r: bool(k.offset == 10 and k.baseline in ("none", "constant") and wrong(r) <= 3),
         Knobs(offset=10.0, baseline="constant", constant=10.0),
     ),

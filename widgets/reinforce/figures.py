@@ -95,7 +95,7 @@ def noise(p):
 
 def times(p):
     none, mean = gradient_noise.two_answer_noise(p, 0.0), gradient_noise.two_answer_noise(p, p)
-    return f"At p = {p:.2f} the noise is {none:.4f} with R and {mean:.4f} with R − p."
+    return f"At p = {p:.2f}, the noise is {none:.4f} with R and {mean:.4f} with R − p."
 
 
 # ── the best constant ──
@@ -129,8 +129,8 @@ def best(p):
 
 def named(p):
     return (
-        f"At p = {p:.2f} it takes {needed(p, 0.0):.2f} samples with no baseline, {needed(p, p):.2f} with the mean; "
-        f"at b = {1 - p:.2f} there is no noise."
+        f"At p = {p:.2f}, it takes {needed(p, 0.0):.2f} samples with no baseline and {needed(p, p):.2f} with the mean. "
+        f"At b = {1 - p:.2f}, there is no noise."
     )
 
 
@@ -160,7 +160,7 @@ def step(added):
             line([-2, 10], [running_batch.pass_rate(modsum.Policy())] * 2, "before", 8, "reference"),
             dots([added], [running_batch.pass_rate(end)], "after the step", 1),
             label(4, 0.22, "before", 8, "center", below=True),
-            x="added to every reward",
+            x="constant added to every reward",
             x_range=(-2.2, 10.2),
             y_range=(0, 1),
         ),
@@ -176,7 +176,7 @@ def step(added):
 
 def after_it(added):
     rate, four = running_batch.pass_rate(after(added)), probability(after(added)).sum()
-    return f"The pass rate is {rate:.3f}, and the four sampled completions have {four:.2f} of all probability."
+    return f"The pass rate is {rate:.3f}. The four sampled completions together have a probability of {four:.2f}."
 
 
 # ── the language model ──
@@ -193,7 +193,7 @@ def measured():
     return [
         by_update(
             "Noise on the language model",
-            "of a sample, measured, logarithmic",
+            "variance of one sample, measured, logarithmic",
             line(x, [measurement.mean for measurement in learning()], "R − p", 1),
             line(x, [measurement.none for measurement in learning()], "R", 2),
             label(UPDATES, learning()[-1].mean * 2.6, "R − p", 1, "right"),
@@ -211,25 +211,25 @@ FIGURES = {
     "batch": Figure(
         batch,
         running_batch.after_one_step,
-        Handle("In each cell", tuple(WEIGHTS), start=0, words=tuple(WEIGHTS)),
+        Handle("Weight in each cell", tuple(WEIGHTS), start=0, words=tuple(WEIGHTS)),
         one_step,
     ),
     "noise": Figure(
         noise,
         gradient_noise.two_answer_noise,
-        Handle("Right answers", RATES, start=len(RATES) - 1, words=SPOKEN, symbol="p"),
+        Handle("Probability of the right answer", RATES, start=len(RATES) - 1, words=SPOKEN, symbol="p"),
         times,
     ),
     "best": Figure(
         best,
         gradient_noise.two_answer_noise,
-        Handle("Right answers", RATES, start=len(RATES) - 1, words=SPOKEN, symbol="p"),
+        Handle("Probability of the right answer", RATES, start=len(RATES) - 1, words=SPOKEN, symbol="p"),
         named,
     ),
     "step": Figure(
         step,
         running_batch.after_one_step,
-        Handle("Added", STOPS, start=len(STOPS) - 1, words=tuple(f"{c:g}".replace("-", "−") for c in STOPS)),
+        Handle("Constant added", STOPS, start=len(STOPS) - 1, words=tuple(f"{c:g}".replace("-", "−") for c in STOPS)),
         after_it,
     ),
     "measured": Figure(measured, sampled_noise.while_it_learns),

@@ -23,7 +23,7 @@ from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "A language model learns sums with REINFORCE and a baseline of your choice"
 UPDATES, SEEDS, BATCH = 150, 3, 128
-COST = f"{SEEDS * UPDATES * BATCH:,} completions per run, and as many for the runs to compare with"
+COST = f"{SEEDS * UPDATES * BATCH:,} completions per setting, and as many for comparison"
 EVERY = 10  # updates between two pictures
 TIMES = 1.5  # as many sums wrong as with nothing subtracted, at the end: broken
 WELL = 4.0  # wrong sums; the default ends below 3
@@ -39,7 +39,7 @@ SUBTRACTED = {  # maps the rewards of a batch, (prompts, K), to what is taken fr
 class Knobs:
     baseline: str = choice("Baseline", "none", ["none", "constant", *SUBTRACTED], symbol="b")
     constant: float = slider("Constant baseline", 0.0, low=-2, high=10, step=0.1)
-    offset: float = slider("Added to every reward", 0.0, low=-2, high=10, step=0.5)
+    offset: float = slider("Constant added to every reward", 0.0, low=-2, high=10, step=0.5)
     learning_rate: float = ladder("Learning rate", 0.02, [0.003, 0.005, 0.01, 0.02, 0.03, 0.05])
     K: int = ladder("Completions per prompt", 8, [2, 4, 8, 16, 32], symbol="K")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
@@ -287,7 +287,7 @@ def baselines_tab(k):
         label(10, BATCH, f"one batch: {BATCH}", 2, "right"),
         dots([k.offset], [samples], f"{samples:,.0f} samples", 1, "here"),
         label(10, 2.2, "baseline: mean reward", 8, "right"),
-        x="added to every reward",
+        x="constant added to every reward",
         x_range=(-2, 10),
         y_range=(1, 1e5),
         log="y",
@@ -376,7 +376,7 @@ def worse(k, r):
     if r.updates < UPDATES or own < WELL:
         return None
     return Said(
-        f"{own:.1f} of 100 sums end wrong, and {bare:.1f} with nothing subtracted. The default ends below 3.",
+        f"{own:.1f} of 100 sums end wrong, and {bare:.1f} with nothing subtracted. The default run ends below 3.",
         {"it does": lambda: ends(end(run, Knobs(seed=k.seed)))[0] < 3},
     )
 
@@ -385,7 +385,7 @@ def holds(k, r):
     own, bare = ends(r)
     beside = "" if plain(k) else f" ({bare:.1f} with nothing subtracted)"
     return Said(
-        f"{own:.1f} of 100 sums end wrong{beside}; at the start {r.wrong[0, 0, 0]:.0f} were wrong.",
+        f"{own:.1f} of 100 sums end wrong{beside}. At the start, {r.wrong[0, 0, 0]:.0f} were wrong.",
         {
             "fewer than at the start": lambda: r.updates == 0 or own < r.wrong[0, 0, 0],
             "the same where nothing is subtracted": lambda: own == bare or bool(beside),
@@ -405,7 +405,7 @@ GUESS = Guess(
     ("about 1", "about 2.5", "about 3.5"),
     Knobs(offset=-0.5),
     2,
-    lambda k, r: f"{ends(r)[0]:.1f} of 100. Wrong answers are now pushed down, too, which does not help here.",
+    lambda k, r: f"{ends(r)[0]:.1f} of 100 end wrong. Now wrong answers are pushed down too, but that does not help.",
 )
 
 
@@ -432,8 +432,8 @@ def opened(plain, other):
             y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
         ),
         by_update(
-            "How many times as many answers are wrong",
-            "wrong answers with the group mean, over those without",
+            "Wrong answers relative to no baseline",
+            "wrong answers with the group mean over those without",
             line(x, own / bare, "ratio of both"),
             threshold(TIMES, f"{TIMES:g} times", 3),
             updates=UPDATES,

@@ -66,7 +66,7 @@ def test_a_mean_makes_constants_harmless():
 def test_small_steps_are_worse_but_not_broken_by_the_baseline():
     slow = dict(learning_rate=0.005, baseline="group mean")
     assert reinforce.broken(Knobs(**slow), one(**slow)) is None
-    assert "The default ends below 3" in reinforce.worse(Knobs(**slow), one(**slow))
+    assert "The default run ends below 3" in reinforce.worse(Knobs(**slow), one(**slow))
 
 
 @pytest.mark.when_changed()
