@@ -18,7 +18,7 @@ ROWS, WARM_UP = 4, 2
 AFTER = {
     1: "Stage 1, the controller: the prompt, once for each of its completions.",
     2: "Stage 2, rollout: tokens, each with its log-probability when sampled, and the version of the weights.",
-    3: "Stage 3, env.verify: one reward per row.",
+    3: "Stage 3, env.verify: one reward for each row.",
     4: "Stage 4, the reference: the same tokens, with their log-probability under the start.",
     5: "Stage 5, the algorithm: an advantage for every token, from a comparison with the prompt's other rows.",
     6: "Stage 6, the trainer: new weights. The cells show how much each log-probability has changed.",
@@ -99,7 +99,7 @@ def praised(n):
     right, pushed = PAID > 0, A.ravel() > 0
     right_and_pushed = int((right & pushed).sum())
     are = plural(right_and_pushed, "is", "are")
-    place = ("In their places", "One row too far", "Two rows too far")[n]
+    place = ("With the rewards in place", "One row too far", "Two rows too far")[n]
     return (
         f"{place}, {right_and_pushed} of {right.sum()} correct rows {are} pushed up, and {(~right & pushed).sum()} of "
         f"{(~right).sum()} wrong ones. The mean reward is still {PAID.mean():g}."
@@ -187,7 +187,10 @@ FIGURES = {
         AFTER.get,
     ),
     "shift": Figure(
-        shift, faults.reward_shift, Handle("Rows too far", (0, 1, 2), start=1, words=("0", "1", "2")), praised
+        shift,
+        faults.reward_shift,
+        Handle("Shift of the rewards, in rows", (0, 1, 2), start=1, words=("0", "1", "2")),
+        praised,
     ),
     "faults": Figure(eight, faults.followed, Handle("Fault", tuple(FAULTS), start=5, words=tuple(FAULTS)), told),
 }

@@ -21,7 +21,7 @@ from widgets.frame.contract.sentences import Said, end
 from widgets.frame.drawing.marks import bars, both, dots, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "GRPO learns to add two digits, with at most one wiring fault in the loop"
+TITLE = "GRPO learns to add two digits in a loop with at most one wiring fault"
 COST = "128 completions per iteration"
 EVERY, PICTURE = 4, 12  # iterations from one exact evaluation to the next, and from one picture to the next
 HALF, LONG = 0.5, 30  # a run of this many iterations that ends with fewer than half right is broken
@@ -47,10 +47,10 @@ class Knobs:
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8])
     beta: float = slider("KL coefficient", 0.0, 0.0, 0.5, 0.05, symbol="β")
     iterations: int = ladder("Iterations", 100, [1, 10, 30, 100])
-    stage: int = slider("Stop the last iteration after stage", 7, 1, 7, 1)
+    stage: int = slider("Last stage of the run", 7, 1, 7, 1)
     groups: int = ladder("Prompts per iteration", 16, [4, 8, 16, 32], symbol="P")
     K: int = ladder("Completions per prompt", 8, [2, 4, 8, 16], symbol="K")
-    held_out: bool = toggle("Keep 20 prompts out of training", False)
+    held_out: bool = toggle("Holdout of 20 prompts", False)
     seed: int = slider("Seed", 0, 0, 99, 1)
 
 
@@ -184,7 +184,7 @@ def training(k, r):
             "Pass rate",
             "exact, mean over the prompts; one seed",
             *marks,
-            threshold(floor(k, r), "broken if either copy ends below", 0),
+            threshold(floor(k, r), "broken if either copy ends below this", 0),
             x="iteration",
             x_range=(0, 100),
             y_range=(0, 1.12),
@@ -193,7 +193,7 @@ def training(k, r):
         ),
         panel(
             "KL of the sampling policy",
-            f"nats per token, k3 over the batch; {FLOOR} or less",
+            f"nats per token, k3 over the batch, at least {FLOOR}",
             *kl,
             x="iteration",
             x_range=(0, 100),
@@ -422,17 +422,17 @@ def numbers(k, r):
 
 
 WHY = {
-    "none": "The wiring is right, but {rows} completions per iteration are too few{reused}: {led}.",
-    "no weight sync": "Rollout is {behind} optimizer steps behind. The trainer's weights have a pass rate of "
-    "{last:.3f}, and the weights that sample have {rollout:.3f}.",
+    "none": "The wiring is correct, but {rows} completions per iteration are too few{reused}: {led}.",
+    "no weight sync": "Rollout is {behind} optimizer steps behind. The trainer's weights reach a pass rate of "
+    "{last:.3f}, but the weights that sample stay at {rollout:.3f}.",
     "rewards shifted by a row": "Every completion got the reward of its neighbor: {led}.",
-    "rewards shuffled": "Every completion got the reward of a random one, hardly ever its own: {led}.",
+    "rewards shuffled": "Every completion got the reward of a random completion, hardly ever its own: {led}.",
     "sign flipped": "Correct completions were pushed down and wrong ones up: {led}.",
     "wrong groups": "Completions were compared with those of other prompts: {led}.",
     "reference is the policy": "The reference moves with the policy. The log shows {logged:.3f} nats per token, "
-    "although the policy is {kl:.3f} from its start, so the coefficient {beta:g} holds nothing.",
-    "old_logp recomputed": "In {passes} passes no ratio ever left 1, so the clip never acted: {led}.",
-    "padding in the loss": "Padding counts as sampled text: {led}, and most of the {kl:.3g} nats per token come from "
+    "although the policy is {kl:.3f} away from its start, so the coefficient {beta:g} restrains nothing.",
+    "old_logp recomputed": "In {passes} passes, no ratio ever left 1, so the clip never acted: {led}.",
+    "padding in the loss": "Padding counted as sampled text: {led}, and most of the {kl:.3g} nats per token come from "
     "tokens that were never sampled.",
 }
 
@@ -455,11 +455,11 @@ def worse(k, r):
         return None
     first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
     if last < (WELL if k.iterations >= WHOLE else first):
-        words = "it learns less than it could" if last >= first else "it loses"
+        words = "it learned less than it could" if last >= first else "it got worse"
         return Said(
             f"The pass rate of the weaker copy went from {first:.3f} to {last:.3f}: {words}.",
             {
-                "so it does": lambda: (last < first) == ("loses" in words),
+                "so it does": lambda: (last < first) == ("worse" in words),
                 "the default does better": lambda: last < first or weaker(k, end(run, Knobs(seed=k.seed))) > last,
             },
         )
@@ -490,11 +490,11 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "The padding after the end of a completion is counted as sampled text. What happens to the run?",
+    "The padding after each completion counts as sampled text. What happens to the run?",
     ("it raises an error", "it ends below 0.5", "it ends near 0.9"),
     Knobs(fault="padding in the loss"),
     2,
-    lambda k, r: f"It ends at {weaker(k, r):.2f}, and a healthy run ends near 0.91, so the pass rate shows nothing.",
+    lambda k, r: f"It ends at {weaker(k, r):.2f}. A healthy run ends near 0.91, so the pass rate hides the fault.",
 )
 
 
@@ -509,7 +509,7 @@ def opened(plain, other):
     return [
         panel(
             "Pass rate",
-            "probability, exact, mean of a hundred sums",
+            "exact probability, mean over a hundred sums",
             line(plain.at, right[0], TWO_RUNS[0], 8, "reference"),
             line(other.at, right[1], TWO_RUNS[1], 1),
             label(100, right[0][-1] + 0.03, f"{TWO_RUNS[0]}: {right[0][-1]:.2f}", 8, "right"),
@@ -521,7 +521,7 @@ def opened(plain, other):
         ),
         panel(
             "Errors raised",
-            "so far, of any kind, wrong shapes included",
+            "so far, of any kind, including wrong shapes",
             *both(TWO_RUNS, iterations, 0 * iterations, 0 * iterations),
             label(100, 0.6, f"{TWO_RUNS[0]}: 0", 8, "right"),
             label(100, 0.15, f"{TWO_RUNS[1]}: 0", 1, "right"),
