@@ -30,12 +30,12 @@ CHANGE = Change(
     "the mask of the loss",
     (
         Exercise(
-            "Train on the last turn only, which is what the policy wrote after the tool's last token. A completion "
+            "Train only on the last turn, which is what the policy wrote after the tool's last token. A completion "
             "without a call keeps all of its tokens.",
             ((OWN[:1], VALID[:1], True, 0), (OWN, VALID, True, 0)),
             after_the_last_reply,
             (
-                "The tool's tokens are valid - own. None of them comes after a token of the last turn.",
+                "The tool's tokens are valid - own. None of them follows a token of the last turn.",
                 "(valid - own)[:, ::-1].cumsum(axis=1)[:, ::-1] counts the tool's tokens from each position on.",
             ),
             (MASK, "    return own * ((valid - own)[:, ::-1].cumsum(axis=1)[:, ::-1] == 0)"),
@@ -46,8 +46,8 @@ CHANGE = Change(
             ((OWN[:1], VALID[:1], True, 0), (OWN, VALID, True, 0)),
             with_the_last_of_the_reply,
             (
-                "Such a token stands directly before one of the policy's, so the mask moved one place left covers it.",
-                "np.append(own[:, 1:], 0 * own[:, :1], axis=1) is that mask, and np.maximum joins it to own.",
+                "Such a token directly precedes one of the policy's, so the mask moved one place to the left covers it.",
+                "np.append(own[:, 1:], 0 * own[:, :1], axis=1) is that mask, and np.maximum combines it with own.",
             ),
             (MASK, "    return np.maximum(own, np.append(own[:, 1:], 0 * own[:, :1], axis=1))"),
         ),

@@ -55,9 +55,9 @@ def authors(quantity):
 
 
 SAID = {
-    "written by": "The policy asks for entry 8 and gets seven digits, of which the last is the entry.",
-    "log-prob": "Log-probability under the policy: 0 is certain, −12.9 is one in four hundred thousand.",
-    "push": "Length of the push on the logits if the token has weight 1. No push is longer than 1.41.",
+    "written by": "The policy asks for entry 8 and gets seven digits, the last of which is the entry.",
+    "log-prob": "Log-probability under the policy: 0 means certain, −12.9 means one in four hundred thousand.",
+    "push": "Length of a token's push on the logits if it has weight 1. No push is longer than 1.41.",
 }
 
 
@@ -98,7 +98,7 @@ def pulls(update):
     step = readings()[update]
     own, tool = step.push[step.own > 0], step.push[step.own == 0]
     when = "Before the first update" if update == 0 else f"After update {update}"
-    return f"{when}, the policy's tokens push by {own.max():.2f} at most, and the tool's by {tool.min():.2f} at least."
+    return f"{when}, the policy's tokens push with {own.max():.2f} at most, the tool's with {tool.min():.2f} at least."
 
 
 # ── the tool's share, and what comes of it ──
@@ -183,7 +183,7 @@ def counted(name):
     own, inside = trajectory()[1], covered(MASKS[name])
     tools, left_out = int((inside * (1 - own)).sum()), int(((1 - inside) * own).sum())
     return (
-        f"{int(inside.sum())} of {len(own)} tokens are in the loss, and {tools or 'none'} of them "
+        f"The loss covers {int(inside.sum())} of {len(own)} tokens, and {tools or 'none'} of them "
         f"{plural(max(tools, 1), 'is', 'are')} the tool's. Of the policy's own tokens, {left_out or 'none'} "
         f"{plural(max(left_out, 1), 'is', 'are')} left out."
     )
@@ -198,7 +198,7 @@ def masks(name):
 
 FIGURES = {
     "authors": Figure(
-        authors, tool_masking.tool_run, Handle("Shown in each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
+        authors, tool_masking.tool_run, Handle("Content of each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
     ),
     "loudness": Figure(
         loudness,

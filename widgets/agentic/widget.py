@@ -245,9 +245,9 @@ def reason(k, r, name):
         return f"{100 * early_share(r):.0f} % of the first ten gradients came from text that the tool wrote"
     if name == SILENT:
         still = f"only {100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "no completion calls"
-        return f"{still} the tool, because its text was trained on"
+        return f"{still} the tool, because the policy was trained on the tool's text"
     if name == BOTH:
-        return "the tool's tokens count in the loss and in its divisor, and mending only one is not enough"
+        return "the tool's tokens count in the loss and in its divisor, and repairing only one is not enough"
     return f"the loss is divided by all tokens, so a completion that calls is pushed {pushed(r):.2f} times as hard"
 
 
@@ -273,7 +273,7 @@ def beside(k, r):
     side, name = ("right", "answered") if k.shift > 0 else ("left", "asked")
     shares = column(r[-WINDOW:], name)
     if np.isnan(shares).all():
-        return f"{side}, and no call is left"
+        return f"{side}, and the policy no longer calls"
     share = f"{100 * np.nanmean(shares):.0f} %"
     if k.shift > 0:
         return f"right, and an answer begins after {share} of the replies"
@@ -287,7 +287,7 @@ def worse(k, r):
     went = f"The pass rate went from {start:.2f} to {ends:.2f}"
     if (k.masked and not k.shift) or k.denominator != OWN["denominator"]:
         return Said(
-            f"{went}. By default it ends near 1.",
+            f"{went}. The default run ends near 1.",
             {"it does": lambda: unfinished(r) or right_now(end(run, Knobs(seed=k.seed))) > 0.93},
         )
 
@@ -295,7 +295,7 @@ def worse(k, r):
         return right_now(end(run, replace(k, masked=True, shift=0)))
 
     return Said(
-        f"{went}. With the mask in its place it ends near 1, because the tool's text is left out.",
+        f"{went}. With the mask in place, it ends near 1, because the tool's text is left out.",
         {
             "a mask in its place leads to nearly all": lambda: unfinished(r) or in_place() > 0.93,
             "that is more than the count's noise": lambda: unfinished(r) or in_place() > ends + 0.04,
@@ -317,12 +317,12 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Each reply has two tokens, which are not masked. What share of the first ten gradients do they make up?",
+    "Each reply has two tokens, which are not masked. What share of the first ten gradients comes from them?",
     ("a tenth", "a quarter", "about half"),
     Knobs(masked=False, reply=2),
     2,
     lambda k, r: (
-        f"They make up {100 * early_share(r):.0f} %, and the run still ends at a pass rate of {right_now(r):.2f}."
+        f"{100 * early_share(r):.0f} % comes from them, and the run still ends at a pass rate of {right_now(r):.2f}."
     ),
 )
 
