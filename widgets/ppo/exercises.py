@@ -64,12 +64,12 @@ def reached(r, right, nats):
 
 CHALLENGES = (
     Challenge(
-        "Make at least 16 passes without a clip: pass rate of the worst run at least 0.9, no update above 1 nat.",
+        "With 16 passes or more and no clip, bring the worst run to a pass rate of 0.9, with no update above 1 nat.",
         lambda k, r: k.passes >= 16 and not k.clip and reached(r, 0.9, 1.0),
         Knobs(passes=16, clip=False, learning_rate=2.0),
     ),
     Challenge(
-        "Reach a pass rate of at least 0.93 in the worst run, with no update above 0.05 nats.",
+        "Bring the worst run to a pass rate of 0.93, with no update above 0.05 nats.",
         lambda k, r: reached(r, 0.93, 0.05),
         Knobs(learning_rate=5.0),
     ),

@@ -61,7 +61,7 @@ def push(advantage):
 
 SAID = {
     "log-prob": "The log-probability when the token was sampled: 0 means certain, and −1.78 means one in six.",
-    "advantage": "The advantage: the reward minus the reward that was expected before the token.",
+    "advantage": "The advantage: the reward minus the reward that the critic expected before the token.",
     "ratio": "The ratio after four passes: the probability now divided by the probability when the token was sampled.",
     "push left": "The push that the clip leaves for the fifth pass: up, down or none.",
 }
@@ -219,7 +219,7 @@ def opening(i):
     return [
         scene.scene(
             "One rare token, sixteen passes over its batch",
-            "how likely it is, in multiples of what it was when sampled",
+            "its probability, in multiples of the probability when sampled",
             *(both(form, i) for form in FORMS),
         )
     ]
@@ -397,13 +397,13 @@ def carried_on(token, i):
     dead, first = carried()[i].dead[place], next(n for n, step in enumerate(carried()) if step.dead[place])
     if i == 0:
         return (
-            "Before the first pass the ratio is 1; together, the two arrows show where the next step takes the token."
+            "Before the first pass, the ratio is 1. The two arrows together show where the next step takes the token."
         )
     if not dead:
         return f"The ratio is {far(place, i)}, and the token still has a push of its own."
     before = far(place, first - 1 if place == WANTED else first)
     if place == WANTED:
-        return f"One step took it from {before} to {far(place, first)}: the clip ends the next push, not this step."
+        return f"One step took it from {before} to {far(place, first)}. The clip ends the next push, not this step."
     return (
         f"It has had no push since pass {first}, but the other tokens have carried it from {before} to {far(place, i)}."
     )
@@ -436,7 +436,7 @@ def fallen_silent(i):
     return (
         f"{silent(i)} of 14 tokens have no push left, but the other tokens still move them."
         if i
-        else "Before the first pass every token has a push of its own."
+        else "Before the first pass, every token has a push of its own."
     )
 
 
@@ -509,7 +509,7 @@ EPSILONS = tuple(np.round(np.arange(0.05, 1.0001, 0.05), 2).tolist())
 FIGURES = {
     "opening": OPENING,
     "batch": Figure(
-        written, running_batch.passes, Handle("In each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
+        written, running_batch.passes, Handle("Content of each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
     ),
     "clip": Figure(
         clip,
@@ -537,7 +537,7 @@ FIGURES = {
         fallen_silent,
         over_passes(
             rare_token.PASSES,
-            Strip("Without a push, of 14", lambda: [[silent(i) / 14 for i in PASSES]], lambda i: str(silent(i))),
+            Strip("Tokens without a push, of 14", lambda: [[silent(i) / 14 for i in PASSES]], lambda i: str(silent(i))),
             {},
         ),
         stills=((0, 2),),
@@ -546,7 +546,7 @@ FIGURES = {
     "forgotten": Figure(
         passes_on_sums,
         batch_reuse.pass_rates,
-        Handle("The loss has", batch_reuse.WAYS, start=2, words=batch_reuse.WAYS),
+        Handle("Variant of the loss", batch_reuse.WAYS, start=2, words=batch_reuse.WAYS),
         ended,
     ),
 }

@@ -27,7 +27,7 @@ from widgets.frame.drawing.written import figures
 
 TITLE = "Six runs of PPO: answers to the prompt with the lowest pass rate"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
-COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions a run"
+COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions in six runs"
 SOLVED, LOST = 0.5, 0.1  # a prompt is lost if at least half of its completions were right once, and now under a tenth
 GOOD = 0.9  # in 15 of twenty seeds all six runs of the default end above it; one below never solved some prompt
 BEHIND = 0.02  # further below the default of the same seed a run is worse
@@ -190,7 +190,7 @@ def figure(k, r):
             "Pass rate of each prompt",
             "exact; four prompts in each of six runs",
             *every_prompt(r),
-            threshold(LOST, "lost if it ends below", 0.0, outside=True),
+            threshold(LOST, "lost if it ends below this", 0.0, outside=True),
             updates=UPDATES,
             tab="All prompts",
         ),
@@ -274,7 +274,7 @@ def holds(k, r):
         return finals(r).mean() > finals(end(run, Knobs(seed=k.seed))).mean() - 0.05
 
     return Said(
-        f"No prompt is lost. The worst run ends with a pass rate of {finals(r).min():.2f}, and the farthest update "
+        f"No prompt is lost. The worst run ends at a pass rate of {finals(r).min():.2f}, and the farthest update "
         f"went {figures(far)} nats{free}.",
         {
             "none": lambda: r.updates < UPDATES or not forgotten(r),
@@ -294,8 +294,8 @@ def worse(k, r):
     if low > usual - BEHIND:
         return None
     return Said(
-        f"After {UPDATES} updates the worst run has a pass rate of {low:.2f}, compared with {usual:.2f} by default. No "
-        "prompt that was solved is lost.",
+        f"After {UPDATES} updates, the worst run has a pass rate of {low:.2f}, compared with {usual:.2f} by default. "
+        "No prompt that was solved is lost.",
         {
             "none": lambda: not forgotten(r),
             "the default does better": lambda: min(rates[-1].mean() for rates in default.pass_rate) > low + 0.01,
