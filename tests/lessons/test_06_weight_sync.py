@@ -119,8 +119,8 @@ AFTER_65 = 16  # index of the exact pass rate after update 65, the first one lea
 
 @cache
 def correcting(seed, **sync):
-    """% of the push, over updates 71 to 120 with the ratio alone, that comes from tokens with a negative advantage which
-    have become more than three times as likely: from samples that correct a new mistake.
+    """% of the push, over updates 71 to 120 with the ratio alone, that comes from tokens with a negative advantage that
+    are more than three times as likely as when sampled: from samples that correct a new mistake.
     """
     hooks = dict(surrogate=lambda logp, old_logp, A, hp, batch: importance.weighted(logp, old_logp, A))
     controller = add_run(

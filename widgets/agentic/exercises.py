@@ -46,7 +46,7 @@ CHANGE = Change(
             ((OWN[:1], VALID[:1], True, 0), (OWN, VALID, True, 0)),
             with_the_last_of_the_reply,
             (
-                "Such a token directly precedes one of the policy's, so the mask moved one place to the left covers it.",
+                "Such a token directly precedes one of the policy's, so the mask moved one place left covers it.",
                 "np.append(own[:, 1:], 0 * own[:, :1], axis=1) is that mask, and np.maximum combines it with own.",
             ),
             (MASK, "    return np.maximum(own, np.append(own[:, 1:], 0 * own[:, :1], axis=1))"),

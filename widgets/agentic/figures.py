@@ -198,7 +198,10 @@ def masks(name):
 
 FIGURES = {
     "authors": Figure(
-        authors, tool_masking.tool_run, Handle("Content of each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
+        authors,
+        tool_masking.tool_run,
+        Handle("Content of each cell", tuple(SAID), start=0, words=tuple(SAID)),
+        SAID.get,
     ),
     "loudness": Figure(
         loudness,

@@ -15,7 +15,7 @@ CHANGE = Change(
     "how long a delivery takes",
     (
         Exercise(
-            "Send only the weights that have changed: 2 % of all weights, each with a 4-byte index added to its own bytes.",
+            "Send only the weights that have changed: 2 % of all weights, each with an index of 4 additional bytes.",
             (ONE, SIZES),
             lambda n, width, link: (0.02 * n * width + 0.02 * n * 4) / link / 1e9,
             ("Fewer weights are sent, but each takes more bytes.", "0.02 * parameters, times bytes_per_parameter + 4."),

@@ -39,8 +39,8 @@ def tokens(moved):
 def tokens_told(moved):
     read = off_policy_tokens.read(moved)
     return (
-        f"The expected reward is now {read.earns:.2f}. The plain mean says {read.plain:.2f}, and the weighted mean says "
-        f"{read.weighted:.2f}, with {100 * read.effective:.0f} % of the batch left."
+        f"The expected reward is now {read.earns:.2f}. The plain mean says {read.plain:.2f}, and the weighted mean "
+        f"says {read.weighted:.2f}, with {100 * read.effective:.0f} % of the batch left."
     )
 
 
@@ -79,8 +79,8 @@ def delivery(size):
 def delivery_told(size):
     seconds = [transfer_seconds(size * 1e9, BYTES, link) for link in (50.0, 5.0)]
     return (
-        f"{size:,g} billion weights are {BYTES * size:,g} GB. Sending them takes at least {seconds[0]:.2g} s at 50 GB/s "
-        f"and {seconds[1]:,.3g} s at 5 GB/s."
+        f"{size:,g} billion weights are {BYTES * size:,g} GB. Sending them takes at least {seconds[0]:.2g} s at 50 "
+        f"GB/s and {seconds[1]:,.3g} s at 5 GB/s."
     )
 
 
@@ -187,8 +187,8 @@ def first_told(lag):
     weighed, plain = (early(correction, lag)[0] for correction in (WEIGHED, PLAIN))
     fifth, ninth = ([f(run) for run in (weighed, plain)] for f in (lambda run: share(run)[4], after_nine))
     return (
-        f"At a lag of {lag}, the effective share in update 5 is {fifth[0]:.2f} with the ratio and {fifth[1]:.2f} without "
-        f"it. The pass rate after update 9 is {ninth[0]:.2f} with the ratio and {ninth[1]:.2f} without it."
+        f"At a lag of {lag}, the effective share in update 5 is {fifth[0]:.2f} with the ratio and {fifth[1]:.2f} "
+        f"without it. The pass rate after update 9 is {ninth[0]:.2f} with the ratio and {ninth[1]:.2f} without it."
     )
 
 
