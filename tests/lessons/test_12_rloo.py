@@ -91,6 +91,11 @@ def noise_of(K):
     return 1 / group_baselines.signal_to_noise_per_completion(RATES, K, group_baselines.leave_one_out)
 
 
+def quieter_with_the_mean(p):
+    """Whether the exact mean is a less noisy baseline than none if a completion is correct with this probability."""
+    return gradient_noise.two_answer_noise(p, p) < gradient_noise.two_answer_noise(p, 0.0)
+
+
 def ahead(K):
     """Whether RLOO ends above the group mean in every seed."""
     return (kept(f"RLOO, groups of {K}") > kept(f"group mean, groups of {K}")).all()

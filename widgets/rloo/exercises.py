@@ -58,12 +58,12 @@ def right(r):
 
 CHALLENGES = (
     Challenge(
-        "Make 16 passes over each batch, and end with 0.9 or more correct and 4 or more different completions left.",
+        "Make 16 passes over each batch, and end with a pass rate of at least 0.9 and 4 or more different completions.",
         lambda k, r: bool(k.passes == 16 and right(r) >= 0.9 and left(r) >= 4),
         Knobs(passes=16, learning_rate=1.0, ratio="per completion"),
     ),
     Challenge(
-        "Under SGD with 2 completions per prompt, keep the twins within 0.001, and end with 0.7 or more correct.",
+        "Under SGD with 2 completions per prompt, keep the twins within 0.001, and reach a pass rate of 0.7.",
         lambda k, r: bool(k.optimizer == "SGD" and k.K == 2 and right(r) >= 0.7 and apart(r) <= 0.001),
         Knobs(K=2, rescaled=True),
     ),

@@ -89,8 +89,8 @@ def twins(optimizer):
             updates=UPDATES,
         ),
         by_update(
-            "Distance between the two",
-            "of their pass rates, farthest of 3 runs",
+            "Distance between the two runs",
+            "between their pass rates, largest of 3 seeds",
             line(x, np.abs(ours - mean).max(axis=0), "apart", 3),
             updates=UPDATES,
             y_range=(-0.005, 0.2),

@@ -44,7 +44,7 @@ class Knobs:
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8, 16])
     learning_rate: float = ladder("Learning rate (Adam: a fortieth)", 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
     ratio: str = choice("Ratio, clipped at 0.2", "none", ["none", "per token", "per completion"])
-    rescaled: bool = toggle("Twin's rate times K/(K − 1)", False)
+    rescaled: bool = toggle("Rescaled learning rate for twin", False)
     group: str = choice("Rewards in the tab Group", "one right", list(GROUP))
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -199,7 +199,7 @@ def group_tab(k):
     )
     yield panel(
         "Advantages of one group",
-        "for the rewards beside, with three baselines",
+        "three baselines, for the rewards in the next panel",
         bars(names, loo, "RLOO", 1),
         bars(names, mean, "minus the mean", 2),
         bars(names, z, "z-score", 3),
@@ -292,7 +292,7 @@ def broken(k, r):
     return Break(why, fix(k), blamed)
 
 
-LONG, FREE, SPITE = "steps that are too long", "many passes without a ratio", "many passes in spite of ratios"
+LONG, FREE, SPITE = "steps that are too long", "many passes without a ratio", "many passes despite the ratio"
 BOTH, STEEP = "many steps that are too long", 8.0  # above this rate one pass can be enough
 
 
@@ -314,8 +314,8 @@ def reason(k):
     rate = f"{k.learning_rate:g}" if k.optimizer == "SGD" else f"{k.learning_rate * ADAM:g} (Adam)"
     if k.passes == 1:
         return f"Steps at a learning rate of {rate} were too long"
-    ratio = "without a ratio" if k.ratio == "none" else f"in spite of a ratio {k.ratio}"
-    return f"{k.passes} passes at rate {rate}, {ratio}, used up the rest"
+    ratio = "without a ratio" if k.ratio == "none" else f"despite a ratio {k.ratio}"
+    return f"{k.passes} passes at rate {rate}, {ratio}, destroyed the rest"
 
 
 def fix(k):
@@ -327,7 +327,7 @@ def worse(k, r):
         return None
     return Said(
         f"A prompt has {left(r):.2f} different completions left, and {right(r)} of all samples are correct. "
-        "Nearly all variety is used up.",
+        "Nearly all variety is gone.",
         {"the default keeps several times as many": lambda: left(end(run, Knobs(seed=k.seed))) > 3 * left(r)},
     )
 
@@ -344,7 +344,7 @@ def methods(k, r):
     return {"RLOO": options.setting(rloo, dict(inner_epochs=k.passes), samples=k.K, prompts=GROUPS, **ratio)}
 
 
-DARE = "Can you make a run use up nearly all its variety?"
+DARE = "Can you make a run lose nearly all its variety?"
 GUESS = Guess(
     "The twin divides by each group’s deviation. How close is the direction of its first update to RLOO’s?",
     ("a cosine of 0.5", "a cosine of 0.9", "a cosine above 0.99"),
@@ -366,7 +366,7 @@ def opened(plain, other):
     return [
         panel(
             "Different completions of a prompt",
-            f"number left, logarithmic, {SEEDS} runs together",
+            "number left, logarithmic, 16 passes over each batch",
             *both(TWO_RUNS, x, *different),
             threshold(LEFT, "", 0.3),
             label(UPDATES, 4, f"{TWO_RUNS[0]}: {different[0][-1]:.1f}", 8, "right"),
