@@ -19,8 +19,8 @@ CHANGE = Change(
             ((GROUPS,), (GROUPS[:, :2],)),
             lambda rewards: rewards - rewards.mean(axis=1, keepdims=True),
             (
-                "The paper leaves out GRPO's division, because the division weighs prompts by how hard they are.",
-                "Only one line changes. Keep what stands before the /.",
+                "The paper leaves out GRPO's division, because it weights prompts by their difficulty.",
+                "Only one line changes. Keep what is to the left of the /.",
             ),
             (DIVIDED, "    return less_mean(rewards)"),
         ),
@@ -44,7 +44,7 @@ CHALLENGES = (
         Knobs(K=16, learning_rate=0.2),
     ),
     Challenge(
-        "Reach a pass rate of 0.30 on the hard sums with groups of 4, by SGD.",
+        "Reach a pass rate of 0.30 on the hard sums with groups of 4 and SGD.",
         lambda k, r: k.prompts == RARE and k.K == 4 and k.optimizer == "SGD" and r.pass_rate[:, -1].mean() >= 0.3,
         Knobs(K=4, prompts=RARE, learning_rate=0.2),
     ),

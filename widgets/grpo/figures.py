@@ -27,8 +27,8 @@ RIGHT = np.array([1.0, 0.0, 1.0, 0.0])  # chosen, not sampled: two are correct, 
 SAID = {
     "reward": "The reward of the answer, 1 or 0. All of its tokens share it.",
     "minus mean": "The reward minus the mean of the four rewards, which is 0.5.",
-    "over deviation": "That difference, divided by the standard deviation of the four rewards, 0.58.",
-    "over length": "That, divided by the number of tokens: each token of the short wrong answer is pushed harder.",
+    "over deviation": "That difference, divided by the standard deviation of the four rewards, which is 0.58.",
+    "over length": "The advantage divided by the number of tokens. Each token of the short answer is pushed harder.",
 }
 
 
@@ -256,7 +256,7 @@ def resized(words, n):
     return [
         scene.scene(
             "Sixty-four answers to one sum",
-            "in frames: answers that are compared",
+            "answers in a frame are compared with each other",
             *sum_groups.views((ASKED,) * 4, np.where(right, "12", guesses()), right, A, K, tuple(SHOWN)),
             scene.view(
                 "s",

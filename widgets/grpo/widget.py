@@ -45,7 +45,7 @@ class Knobs:
         [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.995, 0.999],
         symbol="p",
     )
-    eps: float = ladder("Added to the standard deviation", 1e-6, [1e-8, 1e-6, 1e-4, 1e-2, 1e-1], symbol="δ")
+    eps: float = ladder("Constant added to standard deviation", 1e-6, [1e-8, 1e-6, 1e-4, 1e-2, 1e-1], symbol="δ")
     deviation: str = choice("Standard deviation", "sample", ["sample", "population"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -306,7 +306,7 @@ def estimate_tab(k):
     signal = partial(group_baselines.signal_to_noise_per_completion, advantage=advantage_of(k))
     yield panel(
         "Signal to noise of one completion",
-        "squared mean over variance, over K; exact",
+        "squared mean / (variance × K), exact",
         line(logit(GRID), signal(GRID, k.K), f"K = {k.K}"),
         line(logit(GRID), signal(GRID, 2), "K = 2", 8, "reference"),
         label(EDGE, 0.2, "K = 2", 8, "right"),
