@@ -35,8 +35,8 @@ def table_row(i):
     return pass_rates[i], live[i], group_baselines.completions_per_live_group(pass_rates[i], 8)
 
 
-def groups_for_a_live_one(p):
-    return group_baselines.completions_per_live_group(p, 8) / 8
+def groups_for_a_live_one(p, K=8):
+    return group_baselines.completions_per_live_group(p, K) / K
 
 
 def price(length):
@@ -171,7 +171,7 @@ def test_without_a_price_the_two_filters_keep_the_same_groups():
 
 def test_what_is_thrown_away_is_too_hard_early_and_solved_later():
     for update, easy in ((5, False), (27, True)):
-        what = figures.drawn("drawn again", update)
+        what = figures.drawn("sampled again", update)
         gone = what.right[~what.kept].any(axis=1)
         assert (gone.mean() > 0.5) == easy
 

@@ -21,7 +21,7 @@ from widgets.frame.drawing.written import signed
 K, GROUPS, RATE = 8, 8, 4.0
 
 # ── what an update draws, with two settings ──
-SETTINGS = ("drawn once", "drawn again")
+SETTINGS = ("sampled once", "sampled again")
 SEED, UPDATES, UPDATES_SHOWN = 0, 30, 60
 NAMED = 1.4  # squares of the line that names the tones
 LIE = trays.Sorted(4, GROUPS, 64)  # eight rounds of groups at most
@@ -84,7 +84,7 @@ def named(view):
 def counted(setting, update):
     right = drawn(setting, update).right
     live = int((~trays.alike(right)).sum())
-    hold = "holds" if live == 1 else "hold"
+    hold = "contains" if live == 1 else "contain"
     return f"{live or 'None'} of {len(right)} groups {hold} a correct answer and a wrong one."
 
 

@@ -212,7 +212,7 @@ def figure(k, r):
         ),
         by_update(
             "Entropy under coin-flip rewards",
-            f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %, the same optimizer",
+            f"nats, 20 actions, {COIN_SEEDS} seeds: mean and 10 to 90 %",
             *coin_curves(r),
             label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
             updates=COIN_UPDATES,
@@ -237,7 +237,7 @@ def batch(k, r):
     """All groups that the last update of the first seed drew."""
     right, kept = r.drawn.right, r.drawn.kept
     live = int((~trays.alike(right)).sum())
-    hold = "1 holds" if live == 1 else f"{live or 'none'} hold"
+    hold = "1 contains" if live == 1 else f"{live or 'none'} contain"
     return scene.scene(
         BATCH,
         f"update {r.updates}, first seed; check: correct; [above-2] better than its group; [level] alike",

@@ -67,7 +67,7 @@ def test_the_ring_stands_where_four_batches_are_drawn_and_under_a_point_is_gaine
             assert rings(figures.opening(setting, update)[0]) == (
                 [f"{8 * dropped} answers, hardly anything gained"] if broken else []
             )
-    assert rings(figures.opening("drawn again", 60)[0]) and not rings(figures.opening("drawn once", 60)[0])
+    assert rings(figures.opening("sampled again", 60)[0]) and not rings(figures.opening("sampled once", 60)[0])
 
 
 def test_the_sentence_counts_what_is_drawn():
@@ -80,7 +80,7 @@ def test_the_sentence_counts_what_is_drawn():
 
 @pytest.mark.parametrize("when", figures.WHEN)
 def test_a_round_draws_what_is_missing_until_the_batch_is_full(when):
-    drawn = figures.drawn("drawn again", figures.WHEN[when])
+    drawn = figures.drawn("sampled again", figures.WHEN[when])
     rounds = figures.rounds(when)
     missing = 8
     for groups in rounds:
