@@ -175,7 +175,7 @@ def test_the_figures_of_the_rows_and_of_the_stop():
     for each in (shared, constant):
         assert each == pytest.approx([3, -1, -1, -1])
     assert f"{score_over_length(0.1):.3f}" in figures.stopped("own length")
-    assert "taken back by long ones" in figures.stopped("constant")
+    assert "short and long completions cancel" in figures.stopped("constant")
 
 
 def test_ever_larger_groups_climb_the_arcsine():

@@ -45,7 +45,7 @@ CHANGE = Change(
             length_bias.divided_by,
         ),
         Exercise(
-            "Divide by one standard deviation for the whole batch of a seed, as Lite PPO does, not by that of each "
+            "Divide by one standard deviation for the whole batch of a seed, as Lite PPO does, not by one for each "
             "group. The rewards R have the axes seed, group, completion.",
             ((REWARDS, True), (REWARDS[:, :2], True), (REWARDS, False)),
             over_the_batch,
@@ -66,7 +66,7 @@ def at_most(r, times):
 
 CHALLENGES = (
     Challenge(
-        "Divide by the standard deviation, and let a pass rate of 0.02 get at most 1.05 times the weight of 0.5.",
+        "Divide by the standard deviation, and give a pass rate of 0.02 at most 1.05 times the weight of 0.5.",
         lambda k, r: k.std and prompt_weight(k) <= 1.05,
         Knobs(K=2),
     ),

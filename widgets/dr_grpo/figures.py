@@ -50,7 +50,9 @@ def weight(K):
 
 
 def weighed(K):
-    return f"A prompt solved one time in 50 has {relative(HARD, K):.2f} times the weight of one solved one time in 2."
+    return (
+        f"A prompt solved one time in 50 weighs {relative(HARD, K):.2f} times as much as one solved every other time."
+    )
 
 
 # ── four completions ──
@@ -58,7 +60,7 @@ TOKENS = (5, 5, 10, 40)
 REWARDS = np.array([[1.0, 0.0, 0.0, 0.0]])
 FILES = {"own length": grpo, "batch's tokens": dapo, "constant": dr_grpo}
 SAID = {
-    "own length": "Every wrong completion counts the same, so a token of the longest counts an eighth as much.",
+    "own length": "All wrong completions count the same, so a token of the longest counts an eighth as much.",
     "batch's tokens": "Every token of the batch counts the same, but every batch has a different divisor.",
     "constant": "Every token counts the same in every batch, so the cost of a mistake grows with its length.",
 }
@@ -117,7 +119,7 @@ def stop(divisor):
             y_range=(-0.7, 1.0),
         ),
         panel(
-            "Sum, weighted by how often each comes",
+            "Sum, weighted by frequency of each length",
             "over all lengths up to this one",
             line(n, totals[other], other, 8, "other"),
             line(n, totals[divisor], divisor),
@@ -137,8 +139,8 @@ def stopped(divisor):
     n = np.arange(1, length_bias.T + 1)
     total = (probability * score / DIVISORS[divisor](n)).sum()
     if total < 1e-9:
-        return "Divided by ten, the mean length, the push of short completions is taken back by long ones."
-    return f"Divided by their own length, long completions take back too little, and {total:.3f} is left."
+        return "Divided by ten, the mean length, the pushes of short and long completions cancel."
+    return f"Divided by their own length, long completions push back too little, and {total:.3f} is left."
 
 
 # ── ties that jitter ──

@@ -151,7 +151,7 @@ def figure(k, r):
         ),
         panel(
             "Weight of a prompt",
-            "exact, 1 at a pass rate of 0.5; thick: your K",
+            "exact, 1 at a pass rate of 0.5; thick: chosen K",
             line(p, pushed[k.K] / pushed[k.K][49], f"K = {k.K}", 1),
             *(line(p, pushed[K] / pushed[K][49], f"K = {K}", 1, "seed") for K in (2, 4, 16, 64)),
             line(p, std_weight.limit_weight(p) / 2 if k.std else np.ones(len(p)), "infinite K", 1, "exact"),
@@ -173,7 +173,7 @@ def figure(k, r):
         ),
         by_update(
             "Pass rate",
-            f"exact, 4 seeds, {noise_at}; drawn if σ is above 0",
+            f"exact, 4 seeds, {noise_at}; shown if σ is above 0",
             *noise_curves(r, "pass_rate"),
             line([0, UPDATES], [J] * 2, "start", 1, "exact"),
             label(UPDATES, J, "start", 0, "right"),
@@ -278,8 +278,8 @@ def worse(k, r):
     if apart(r) <= DRIFT:
         return None
     return Said(
-        f"Wrong completions are {apart(r):.1f} times as long as correct ones. The drift is slow, but no reward asks "
-        "for it.",
+        f"Wrong completions are {apart(r):.1f} times as long as correct ones. The drift is slow, but no reward "
+        "causes it.",
         {
             "a constant drifts less": lambda: apart(other(k, divisor="constant")) < apart(r) / 1.2,
             "it is slow": lambda: r.lengths.updates < UPDATES or ends(r)[0] < APART * ends(r)[1],
