@@ -179,7 +179,7 @@ def news(update):
         )
     slow = tokens(0.0, update)
     reached = "has reached the first token" if slow == SHORT else f"has reached the last {slow} tokens"
-    return f"At λ = 0 the news {reached}. A token fades once the critic expects what comes."
+    return f"At λ = 0 the news {reached}. A token fades once the critic expects the reward."
 
 
 # ── what reaches the first token, by length ──
@@ -240,8 +240,8 @@ def expected(update):
     late = update > 0 and begins(update)[BEST] < 0.1 and abs(off[BEST, 1]) > 0.2
     return [
         scene.scene(
-            "How far the critic is wrong",
-            "[above-2] it expects more than comes, [below-2] less, [level] as much",
+            "How far the critic is off",
+            "[above-2] it expects too much, [below-2] too little, [level] the right amount",
             scene.view(
                 "w",
                 long_answers.WIDE,
