@@ -195,7 +195,7 @@ def many(pi):
 
 def coins_said(eps_low):
     ways = rare_prize.ways_left(coins(eps_low))
-    return f"With a lower clip range of {eps_low:g}, a run still chooses between {ways:.1f} of its twenty ways."
+    return f"With a lower clip range of {eps_low:g}, {ways:.1f} of the twenty ways are left in a run on average."
 
 
 # ── a hundred sums ──

@@ -175,7 +175,7 @@ def coin_panel(k, r):
     x = np.arange(nats.shape[1])
     return by_update(
         "Entropy when a coin flip rewards each answer",
-        f"nats; 20 ways, nothing to learn, no bonus; 24 runs, {k.optimizer} at {COIN_RATES[k.optimizer]:g}",
+        f"nats; 20 ways, no bonus; 24 runs, {k.optimizer} at {COIN_RATES[k.optimizer]:g}",
         each_run(x[::5], nats[:SHOWN, ::5]),
         line(x, nats.mean(axis=0), "all runs", 1),
         line([0, COIN_UPDATES], [np.log(rare_prize.COINS)] * 2, "20 equal ways", 8, "reference"),
@@ -370,8 +370,8 @@ def worse(k, r):
         return final(end(run, Knobs(seed=k.seed)))
 
     return Said(
-        f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} answers are correct. By default about 95 "
-        "are.",
+        f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} answers are correct. The default setting "
+        "reaches about 95.",
         {"the default has more": lambda: usual() > final(r) + 0.01, "about 95": lambda: abs(usual() - USUAL) < 0.05},
     )
 
@@ -406,7 +406,7 @@ GUESS = Guess(
     Knobs(alpha=0.0, eps_high=0.28),
     0,
     lambda k, r: (
-        f"{many_found(r) or 'None'}. Clip-higher brings back no way that is no longer sampled. "
+        f"{many_found(r) or 'None'}. Clip-higher cannot bring back a way that is not sampled. "
         f"{of_100(final(r))} answers are correct."
     ),
     "Runs that found the prize",
