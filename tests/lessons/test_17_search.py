@@ -100,6 +100,10 @@ def ahead(budget):
     return values(f"beam, {budget} steps") - values(f"answers, {budget} steps")
 
 
+def leads(budget):
+    return sum(ahead(budget) > 0)
+
+
 def level(budget):
     return abs(ahead(budget).mean()) < 0.5
 

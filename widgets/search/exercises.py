@@ -35,13 +35,13 @@ CHANGE = Change(
     "the score of a chain",
     (
         Exercise(
-            "Let “product” count the steps that score 0 or more, as if the scorer could say only yes or no. Leave "
-            "the other ways as they are.",
+            "Let “product” count the steps that score 0 or more, as if the scorer could only say yes or no. Leave "
+            "the other ways unchanged.",
             CALLS,
             verdicts,
             (
                 "Each score becomes a verdict before the sum, so no logarithm is needed.",
-                "log_odds >= 0 holds the verdicts, and a sum along the last axis counts them.",
+                "`log_odds >= 0` gives the verdicts, and a sum along the last axis counts them.",
             ),
             (LINE, "        return (log_odds >= 0).sum(axis=-1)"),
         ),
@@ -52,7 +52,7 @@ CHANGE = Change(
             given_all,
             (
                 "A flawed prefix stays flawed, so a good score late in the chain also speaks for the steps before it.",
-                "`soundness` takes the log-ratios first and the probability second, and returns the score.",
+                "Call `soundness` with the log-ratios first and the probability second. It returns the score.",
             ),
             (LINE, "        return soundness(2 * log_odds, 0.77)"),
         ),
@@ -61,19 +61,19 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "With 20 steps to write, both noises at 1 and no flaws mended, make the search solve 78 %.",
+        "With 20 steps to write, both noises at 1 and no flaws fixed, make the search solve 78 %.",
         lambda k, r: bool(
             k.budget == 20 and k.orm_noise == 1 and k.prm_noise == 1 and k.recover == 0 and r.searched >= 78
         ),
         Knobs(budget=20, searcher="tree"),
     ),
     Challenge(
-        "With a step-score noise of 2, no flaws mended and seed 0, make the search solve 78 %.",
+        "With a step-score noise of 2, no flaws fixed and seed 0, make the search solve 78 %.",
         lambda k, r: bool(k.prm_noise == 2 and k.recover == 0 and k.seed == 0 and r.searched >= 78),
         Knobs(budget=320, prm_noise=2.0, how="mean"),
     ),
     Challenge(
-        "With 5 blind spots per 100 chains and no flaws mended, solve 63 % with the best of 256 by answer score.",
+        "With 5 blind spots per 100 chains and no flaws fixed, solve 63 % with the best of 256 by answer score.",
         lambda k, r: bool(k.blind_spots == 5 and k.recover == 0 and r.by_answers[-1] >= 63),
         Knobs(blind_spots=5.0, orm_noise=2.0),
     ),

@@ -42,7 +42,7 @@ def tree(steps):
             "One problem and all its chains",
             "[above-4] sound so far; [below-3] flawed",
             heat(list(range(COLUMNS)), [*range(DEPTH, 0, -1)], levels, low=-1, high=1),
-            x="chains, % of what the policy writes",
+            x="share of the policy's chains, %",
             x_range=[-0.5, COLUMNS - 0.5],
             y_range=[0.4, DEPTH + 0.6],
             ticks=dict(tickvals=[-0.5, COLUMNS / 2 - 0.5, COLUMNS - 0.5], ticktext=["0", "50", "100"]),
@@ -61,7 +61,7 @@ def left(steps):
     of_shown, over_all = still_sound(steps)[SHOWN], still_sound(steps).mean()
     return (
         f"After {counted(steps, 'step')}, {of_shown:.0f} % of the chains for this problem are still sound, and "
-        f"{over_all:.0f} % over all 300 problems."
+        f"{over_all:.0f} % of those for all 300 problems."
     )
 
 
@@ -181,7 +181,7 @@ def reranked(recover, how):
 
 
 def ways(how):
-    return [way(how, 0.0, "A flaw stays"), way(how, MENDED, "One flaw in five is mended")]
+    return [way(how, 0.0, "A flaw stays"), way(how, MENDED, "One flaw in five is fixed")]
 
 
 def way(how, recover, title):
@@ -204,7 +204,7 @@ def at_sixteen(how):
     stays, mended = reranked(0.0, how)[4], reranked(MENDED, how)[4]
     return (
         f"Ranked by “{how}”, the best of 16 chains solves {stays:.1f} % if flaws stay and {mended:.1f} % if one in "
-        "five is mended."
+        "five is fixed."
     )
 
 

@@ -35,7 +35,7 @@ class Knobs:
     prm_noise: float = ladder("Noise of step scores", 1.0, NOISE)
     budget: int = ladder("Steps to write", 80, [20, 80, 320])
     how: str = choice("Combined step score", "product", list(WAYS))
-    recover: float = ladder("Flaws mended per 100", 0.0, [0.0, 5.0, 10.0, 20.0, 30.0])
+    recover: float = ladder("Flaws fixed per 100", 0.0, [0.0, 5.0, 10.0, 20.0, 30.0])
     searcher: str = choice("Search method", "beam", ["beam", "tree"])
     kept: str = choice("Prefixes kept (of n)", "√n", list(KEPT))
     c: float = ladder("Exploration", 1.0, [0.0, 0.25, 0.5, 1.0, 2.0, 4.0], symbol="c")
@@ -49,17 +49,17 @@ PRESETS = {
     "5 blind spots per 100": Knobs(blind_spots=5.0),
     "Step noise 2": Knobs(prm_noise=2.0),
     "One prefix kept": Knobs(kept="1"),
-    "Flaws mended, last score": Knobs(recover=20.0, how="last"),
+    "Flaws fixed, last score": Knobs(recover=20.0, how="last"),
     "Tree search": Knobs(searcher="tree"),
 }
 GUESS = Guess(
-    "Sixteen chains are finished, and both scorers have half the usual noise. Which picks more correct answers?",
+    "Sixteen chains are finished, and both scorers have half the usual noise. Which one picks more correct answers?",
     ("the step scorer, clearly", "equal within three points", "the answer scorer, clearly"),
     Knobs(orm_noise=0.5, prm_noise=0.5),
     2,
     lambda k, r: (
-        f"Answer scores solve {r.reranked(k)[0]:.1f} %, and step scores, which see luck as a flaw, "
-        f"{r.reranked(k)[1]:.1f} %."
+        f"Answer scores solve {r.reranked(k)[0]:.1f} % and step scores {r.reranked(k)[1]:.1f} %, because step scores "
+        "reject chains that are correct by luck."
     ),
 )
 
@@ -229,7 +229,7 @@ def one_problem(k, r):
         f"no. {k.problem}; [above-4] sound, [below-4] flawed; full color: written",
         heat(list(range(COLUMNS)), [6, 5, 4, 3, 2, 0.5], np.array([*levels, right]), low=-1, high=1),
         dots([place], [0.5], "answer of the search", 1, "here"),
-        x="chains, % of what the policy writes",
+        x="share of the policy's chains, %",
         x_range=[-0.5, COLUMNS - 0.5],
         y_range=[-0.2, 6.6],
         tab="One problem",
@@ -241,7 +241,7 @@ def one_problem(k, r):
 def liked(r):
     return panel(
         "Answer score of the picked answer",
-        f"mean of {PROBLEMS} problems; correct and wrong are 2 apart",
+        "mean; correct answers average 2, wrong ones 0",
         line(SIZES, r.answers.score, "score", 1),
         y_range=[0, 11],
         tab="One problem",
@@ -320,7 +320,7 @@ def broken(k, r):
         return None
     if r.lost > LOST:
         N, most = r.peak
-        led = " Any chain may end in a wrong answer that the scorer loves." if blamed == BLIND else ""
+        led = " More chains hit more wrong answers that the scorer overrates." if blamed == BLIND else ""
         why = f"The best of {N} chains solves {most:.0f} %, the best of 256 only {r.by_answers[-1]:.0f} %.{led}"
         claims = {
             "more chains solve less": lambda: (
@@ -331,7 +331,7 @@ def broken(k, r):
         led = {NOISY: "Noisy step scores mislead it", SPREAD: "It spends its steps in the wrong places"}
         why = (
             f"The search solves {r.searched:.0f} %, the best of {chains(k)} by answer score {r.reranked(k)[0]:.0f} %. "
-            f"{led.get(blamed, 'Undoing one cause alone does not mend it')}."
+            f"{led.get(blamed, 'No single change brings it back')}."
         )
         claims = solving(k, r) | {
             "the search is behind": lambda: r.searched < solved_again(r, r.tree.orm, chains(k)) - LOST + 4
