@@ -37,9 +37,7 @@ def missed(this, shared):
 SETTINGS = ("class patched", "instance patched")
 PATCH = {SETTINGS[0]: CLASS, SETTINGS[1]: INSTANCE}
 MOMENTS = tuple(range(1, ROUNDS + 1))
-LEGEND = (
-    "a dot: a completion read; number: how many used a hole; struck out: found; faint: closed; double: both verifiers"
-)
+LEGEND = "a dot: a completion read; number: how many used the hole; struck out: found; faint: closed; double: in both"
 
 
 @cache
@@ -135,7 +133,7 @@ def audits(n):
 
 def audits_said(n):
     chances = [f"{detection.detect_probability(share, n):.2f}" for share in SHARES]
-    return f"The audit sees the three hacks with probability {chances[0]}, {chances[1]} and {chances[2]}."
+    return f"The audit sees the three hacks with probabilities {chances[0]}, {chances[1]} and {chances[2]}."
 
 
 # ── one hole at a time, or its class ──
@@ -168,8 +166,8 @@ def chase(audit):
 def chase_said(audit):
     hacked = {patch: sum(share > FULL for share in chased(patch, audit)) for patch in CLOSES}
     return (
-        f"If {audit} are read per round, over half of the completions are hacks after {hacked[INSTANCE]} of {ROUNDS} "
-        f"rounds with instance patches, and after {hacked[CLASS]} with class patches."
+        f"If {audit} completions are read per round, over half of them are hacks after {hacked[INSTANCE]} of "
+        f"{ROUNDS} rounds with instance patches, and after {hacked[CLASS]} with class patches."
     )
 
 
@@ -197,7 +195,7 @@ def bonus(f):
 def bonus_said(f):
     if detection.bonus_wins(f, WITHOUT, WITH):
         return f"With a bonus of {f:g}, the form wins by {WITH + f:.2f} to {WITHOUT:.2f}, but solves only {WITH:.2f}."
-    return f"With a bonus of {f:g}, the form gets {WITH + f:.2f} and loses to {WITHOUT:.2f} without it."
+    return f"With a bonus of {f:g}, the form earns {WITH + f:.2f} and loses to {WITHOUT:.2f} without it."
 
 
 # ── how much overlap is too much ──
@@ -263,7 +261,7 @@ def contaminated():
             ticks=dict(tickvals=[0, 1, 2], ticktext=[name.replace(" ", "<br>") for name in names], tickangle=0),
         ),
         panel(
-            "Rest of a question known by heart",
+            "Questions completed from memory",
             "%, after the first 60 % (Wu et al. 2025)",
             *(
                 bars(

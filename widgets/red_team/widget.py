@@ -104,7 +104,7 @@ def idle(k):
 
 
 # ── the pictures ──
-THE_WALL = "The last round: the verifier’s holes, by class, and the completions that are read"
+THE_WALL = "The last round: the verifier’s holes, by class, and the completions read"
 
 
 def figure(k, r):
@@ -137,7 +137,7 @@ def figure(k, r):
         ),
         panel(
             "How the policy works",
-            "share of completions after each round; [s1] honest, [s3] lazy, thin: each class of holes",
+            "share of completions after each round; [s1] honest, [s3] lazy, thin: classes of holes",
             line(after, by_class[:, 0], "honest work", 1),
             line(after, by_class[:, 1], "lazy work", 3),
             *(line(after, by_class[:, 2 + c], name, 4 + c % 5, "seed") for c, name in enumerate(holes.CLASSES)),
@@ -161,7 +161,7 @@ def board(k, r):
     ringed, words = (mark_of(r), ring_words(r)) if broken(k, r) else (None, "")
     stands = "a dot: one completion" if k.audit <= holes.DOTS else f"a dot: {k.audit // holes.DOTS} completions"
     still = f"{counted(left_open(r), 'hole')} {plural(left_open(r), 'is', 'are')}"
-    alt = f"{still} open at the end. Honest work is {100 * this.policies[-1, 0]:.0f} of 100."
+    alt = f"{still} open at the end. {100 * this.policies[-1, 0]:.0f} of 100 completions are honest work."
     return scene.scene(
         THE_WALL,
         f"{stands}; struck out: found; faint: closed; double: the held-out verifier has it too",
@@ -256,11 +256,11 @@ def why(k, r, name, turned):
     reports = f"The verifiers report {r.proxy:.2f} and {r.heldout:.2f}, but {r.solved:.2f} is solved"
     words = {
         SPENT: f"{reports}. The held-out verifier is part of the reward, so it is no check.",
-        UNWATCHED: f"{reports}. {100 * r.hacked[-1]:.0f} of 100 completions use a hole, and nobody closes one.",
+        UNWATCHED: f"{reports}. {100 * r.hacked[-1]:.0f} of 100 completions use a hole, and nobody closes any.",
         SHARED: f"{reports}. {shared_words(r)}.",
         OUTRUN: f"{reports}. {late(r)}.",
-        REFUSED: f"{reports}. Patches reject {100 * r.last.refused:.0f} % of correct work, so honest work hardly pays.",
-        MIXED: f"{reports}. Undoing one cause alone does not mend it.",
+        REFUSED: f"{reports}. Patches reject {100 * r.last.refused:.0f} % of correct work, so honesty earns little.",
+        MIXED: f"{reports}. No single change brings it back.",
     }
 
     def mends(change):
@@ -286,7 +286,7 @@ def why(k, r, name, turned):
 
 def late(r):
     if (r.last.policies[-1, 2:] * r.last.open).sum() > 0.1:
-        return "The policy uses the next hole before this one is closed"
+        return "By the time a hole is closed, the policy uses the next one"
     return "Holes were closed so late that the policy has not recovered"
 
 
@@ -321,8 +321,8 @@ def worse(k, r):
     if r.mean_solved >= usual(k).mean_solved - MISSED:
         return None
     return Said(
-        f"Over the run {r.mean_solved:.2f} of the tasks are solved on average, compared with "
-        f"{usual(k).mean_solved:.2f} by default. At the end {r.solved:.2f} are solved.",
+        f"On average over the run, {r.mean_solved:.2f} of the tasks are solved, compared with "
+        f"{usual(k).mean_solved:.2f} by default. At the end it is {r.solved:.2f}.",
         {
             **amounts(r),
             "less on average": lambda: (
@@ -336,14 +336,14 @@ def holds(k, r):
     clean = r.hacked[-1] < 0.005
     hacked = "no completion in 200 uses a hole" if clean else f"{100 * r.hacked[-1]:.0f} of 100 completions use a hole"
     return Said(
-        f"At the end {r.solved:.2f} of the tasks are solved, and {hacked}. {left_open(r)} of {redteam.HOLES} holes are "
-        "open.",
+        f"At the end, {r.solved:.2f} of the tasks are solved, and {hacked}. {left_open(r)} of {redteam.HOLES} holes "
+        "are still open.",
         {**amounts(r), "so few use a hole": lambda: not clean or 1 - r.last.policies[-1, :2].sum() < 0.005},
     )
 
 
 GUESS = Guess(
-    "If only instances are patched, both verifiers report 1.00. How many of the tasks are really solved?",
+    "If only instances are patched, both verifiers end at 1.00. How many of the tasks are actually solved?",
     ("nearly all", "about half", "almost none"),
     Knobs(patch=INSTANCE),
     2,
