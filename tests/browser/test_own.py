@@ -50,7 +50,7 @@ def test_a_right_verifier_passes_both_suites_and_is_drawn(page, book, width):
     said = runs(page, RIGHT)
     assert page.evaluate(STATE) == "your code"
     assert (
-        said.startswith("0 of 16 correct answers are rejected, and 0 of 24 exploits are paid.")
+        said.startswith("0 of 16 correct answers are rejected, and 0 of 24 exploits are accepted.")
         and "0.55 solved" in said
     )
     assert page.locator("own-code tbody tr").count() == 0
@@ -81,7 +81,7 @@ def test_a_loop_without_end_is_ended_and_the_page_lives_on(page, book):
     page.wait_for_function("window.took")
     assert 1800 < page.evaluate("window.took") < 3000  # 1.9 s, and what a busy machine adds
     assert page.inner_text("own-code [role=status]").startswith("Stopped: no answer for 1.9 s.")
-    assert "0 of 24 exploits are paid" in runs(page, RIGHT)
+    assert "0 of 24 exploits are accepted" in runs(page, RIGHT)
 
 
 def test_what_our_code_takes_after_the_readers_has_ended_is_not_counted(page, book):
@@ -92,7 +92,7 @@ def test_what_our_code_takes_after_the_readers_has_ended_is_not_counted(page, bo
     slow = f"{step} if (!done && frame !== 'false') for (const end = Date.now() + 3000; Date.now() < end;);"
     page.route("**/assets/worker.js", lambda route: route.fulfill(body=worker.replace(step, slow), content_type=SCRIPT))
     opened(page, book)
-    assert "0 of 24 exploits are paid" in runs(page, RIGHT)
+    assert "0 of 24 exploits are accepted" in runs(page, RIGHT)
 
 
 def test_a_run_is_stopped_by_hand(page, book):
@@ -102,7 +102,7 @@ def test_a_run_is_stopped_by_hand(page, book):
     expect(page.locator("own-code .go")).to_have_text("Stop")
     page.click("own-code .go")
     assert page.evaluate(STATE) == "stopped"
-    assert "0 of 24 exploits are paid" in runs(page, RIGHT)
+    assert "0 of 24 exploits are accepted" in runs(page, RIGHT)
 
 
 def test_an_error_says_its_line_and_the_cursor_goes_there(page, book):
@@ -164,7 +164,7 @@ def test_without_scripts_the_code_and_its_result_stand_there(browser, book):
     page = context.new_page()
     page.goto(book + PAGE)
     assert page.inner_text("own-code pre").startswith("def score(example, completion):")
-    assert "exploits are paid" in page.inner_text("own-code [role=status]")
+    assert "exploits are accepted" in page.inner_text("own-code [role=status]")
     assert page.locator("own-code .still").is_visible() and not page.locator("own-code textarea").is_visible()
     context.close()
 
@@ -193,7 +193,7 @@ def test_without_the_editor_the_plain_field_works(page, book):
     page.goto(book + PAGE)
     page.locator("own-code").scroll_into_view_if_needed()
     page.fill("own-code textarea", RIGHT)
-    assert "0 of 24 exploits are paid" in runs(page)
+    assert "0 of 24 exploits are accepted" in runs(page)
     page.faults.clear()  # what the browser says of the editor is of the test's own making
 
 
@@ -218,4 +218,4 @@ def test_it_works_with_the_cable_pulled(desk):  # noqa: F811
     page.goto(desk.address + PAGE)
     page.locator("own-code").scroll_into_view_if_needed()
     expect(page.locator("own-code .cm-content")).to_be_visible()
-    assert "0 of 24 exploits are paid" in runs(page, RIGHT)
+    assert "0 of 24 exploits are accepted" in runs(page, RIGHT)

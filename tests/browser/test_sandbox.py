@@ -150,7 +150,7 @@ def test_a_readers_code_sends_and_stores_nothing_and_the_right_code_around_it_ru
     page.goto(book + LESSON)
     state, said, printed = runs(page, PROGRAM.replace("ADDRESS", outside.address))
     assert state == "your code" and said.startswith(
-        "0 of 16 correct answers are rejected, and 0 of 24 exploits are paid."
+        "0 of 16 correct answers are rejected, and 0 of 24 exploits are accepted."
     )
     assert printed == "Printed:\nopened:" and outside.asked == []
     assert runs(page, "import js\njs.indexedDB.open('a')")[1].startswith("Line 2: JsException: SecurityError")

@@ -206,7 +206,7 @@ BREAKS = {
         "Eight tries, flaky tests": "tries that reward luck",
     },
     "verifiers": {
-        "Answer occurs": "a check that pays wrong answers",
+        "Answer occurs": "a check that rewards wrong answers",
         "Exact state of a tool": "an expected answer within reach",
         "Six tenths pass by chance": "random errors that outweigh the check",
     },

@@ -37,7 +37,7 @@ def shown(called):
     report, proxy, true = called
     trained = training(proxy, true)
     refused = table("Correct answers rejected", report.refused, report.correct)
-    paid = table("Exploits paid", report.paid, report.exploits)
+    paid = table("Exploits accepted", report.paid, report.exploits)
     return Shown(said(report, trained), (refused, paid), (curves(trained),))
 
 
@@ -52,7 +52,7 @@ def said(report, trained):
     reward, solved, peak = trained.proxy[-1].mean(), trained.true[-1].mean(), trained.true.max(axis=0).mean()
     return (
         f"{len(report.refused)} of {report.correct} correct answers are rejected, and "
-        f"{len(report.paid)} of {report.exploits} exploits are paid. "
+        f"{len(report.paid)} of {report.exploits} exploits are accepted. "
         f"Training on this check ends with a reward of {reward:.2f} and {solved:.2f} solved"
         + (f", {peak:.2f} at the peak." if peak - solved > 0.05 else ".")
     )

@@ -35,15 +35,15 @@ def border(check):
         reason = f" · {verdict['details']['reason']}" if check == "strict" else ""
         paid = verdict["reward"]
         rows.append(["", [cell(f"{paid:.0f}", "", 0.9 * paid)], text.replace("  ", "␣␣") + reason])
-    return [grid(rows, "Nine answers to 17*19", "the reward of each; ␣ is a blank at the start or end")]
+    return [grid(rows, "Nine answers to 17*19", "the reward for each; ␣ is a blank at the start or end")]
 
 
 def pays(check):
     paid = sum(checkers.CHECKERS[check](EXPECTED, text)["reward"] for text in WRITTEN)
     report = checkers.report(checkers.CHECKERS[check])
     return (
-        f"This check pays {paid:.0f} of these nine, {report.correct - len(report.refused)} of {report.correct} correct "
-        f"answers of the golden set and {len(report.paid)} of {report.exploits} exploits."
+        f"This check accepts {paid:.0f} of these nine, {report.correct - len(report.refused)} of {report.correct} "
+        f"correct answers in the golden set and {len(report.paid)} of {report.exploits} exploits."
     )
 
 
@@ -90,8 +90,8 @@ def survived(update):
     run = strict_run()
     in_form, chatty = run.policies[update, 0, :2]
     return (
-        f"“In form”, correct 0.55 of the time, has a share of {in_form:.2f}, and “chatty”, correct 0.70 of the time, "
-        f"has {chatty:.3f}."
+        f"“In form”, correct 0.55 of the time, has a share of {in_form:.2f}. “Chatty”, correct 0.70 of the time, has "
+        f"{chatty:.3f}."
     )
 
 
@@ -121,7 +121,7 @@ def chance(percent):
 def slowed(percent):
     judgment = (100 - 2 * percent) / 100
     if judgment > 0:
-        return f"TPR minus FPR is {judgment:.1f}, so training runs at {judgment:.1f} times the speed without errors."
+        return f"TPR minus FPR is {judgment:.1f}, so training runs at {judgment:.1f} times its speed without errors."
     outcome = "nothing moves" if judgment == 0 else "the wrong way wins"
     return f"Correct answers do not pass more often than wrong ones, so {outcome}."
 

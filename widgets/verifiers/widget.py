@@ -127,7 +127,7 @@ def training_tab(k, r):
     rows = list(range(len(names)))[::-1]
     yield panel(
         "How the policy answers",
-        "share of each way; a fuller tone means more",
+        "share of each way; a stronger color means more",
         heat(COLUMNS, rows, r.run.policies[COLUMNS, 0].T, "share", 0.0, 1.0),
         *named(names, -12, 0.26),
         x="update",
@@ -153,7 +153,7 @@ def check_tab(k, r):
         dots(r.proxy, [row - 0.13 for row in rows], "paid", 2),
         dots(r.true, [row + 0.13 for row in rows], "solved", 1),
         *named(names, -0.06, 0.2),
-        x="share of the attempts",
+        x="share of attempts",
         x_range=(-0.36, 1.06),
         y_range=(-0.6, len(names) - 0.4),
         ticks=dict(tickvals=[0, 0.5, 1]),
@@ -163,9 +163,9 @@ def check_tab(k, r):
     reports = [checkers.report(checkers.CHECKERS[name]) for name in strategies.CHECKS["mathematics"]]
     paid = [len(report.paid) for report in reports]
     yield panel(
-        "Exploits that are paid",
+        "Exploits accepted",
         f"of {reports[0].exploits} in mathematics; all {reports[0].correct} correct answers pass",
-        bars([1, 2, 3, 4], paid, "exploits paid", 2, text=[str(n) for n in paid]),
+        bars([1, 2, 3, 4], paid, "exploits accepted", 2, text=[str(n) for n in paid]),
         x="check",
         x_range=(0.4, 4.6),
         y_range=(0, reports[0].exploits),
@@ -198,7 +198,7 @@ def readouts(k, r):
         Readout("Reward at the end", float(r.run.proxy[-1].mean()), "", strategies.run_policy),
         Readout("Tasks solved at the end", end(r), "", strategies.run_policy, "violated" if broken(k, r) else ""),
         Readout("Tasks solved at the peak", peak(r), "", strategies.run_policy),
-        Readout("Worthless ways that are paid", float(((r.true == 0) & (r.verdict > 0)).sum()), "", strategies.payoffs),
+        Readout("Worthless ways rewarded", float(((r.true == 0) & (r.verdict > 0)).sum()), "", strategies.payoffs),
         Readout("TPR minus FPR", judgment(k), "", strategies.noisy),
     ]
 
@@ -214,7 +214,7 @@ def watched(k, r):
 
 
 PAID, DOOR, CHANCE, MIXED = (
-    "a check that pays wrong answers",
+    "a check that rewards wrong answers",
     "an expected answer within reach",
     "random errors that outweigh the check",
     "more than one thing at once",
@@ -251,10 +251,10 @@ def why(k, r, name):
     words = {
         PAID: f"The reward is {paid}, but {solved} is solved. {thief(k, r)}.",
         DOOR: f"The reward is {paid}, but {solved} is solved. The policy reads the state that it is compared with.",
-        CHANCE: f"{solved} is solved, {peak(r):.2f} at the peak. Of 100 wrong answers {k.passed} pass, of 100 correct "
-        f"ones {100 - k.failed}.",
-        MIXED: f"The reward is {paid}, and {solved} is solved, {peak(r):.2f} at the peak. Undoing one cause alone does "
-        "not mend it.",
+        CHANCE: f"{solved} is solved, compared with {peak(r):.2f} at the peak. {k.passed} % of wrong answers pass, "
+        f"and {100 - k.failed} % of correct ones.",
+        MIXED: f"The reward is {paid}, and {solved} is solved, compared with {peak(r):.2f} at the peak. No single "
+        "change brings it back.",
     }
     fell = {"less is solved than at its peak": lambda: solves(k, r) < r.run.true.max(axis=0).mean() - LOST + 1e-9}
     return Said(words[name], {**amounts(k, r), **fell, **causing(k, r, name)})
@@ -298,9 +298,9 @@ def thief(k, r):
     share = np.where((r.true == 0) & (r.verdict > 0), r.run.policies[-1].mean(axis=0), 0.0)
     way = int(share.argmax())
     if not share[way]:
-        return "The check pays what does not solve the task"
+        return "The check rewards what does not solve the task"
     name = strategies.names(k.archetype)[way]
-    return f"{100 * share[way]:.0f} % of the answers are “{name}”, which is paid and solves nothing"
+    return f"{100 * share[way]:.0f} % of the answers are “{name}”, which earns a reward and solves nothing"
 
 
 def stricter(k, r):
@@ -322,21 +322,22 @@ def worse(k, r):
     best, first = float(r.true[r.verdict > 0].max()), float(r.run.true[0].mean())
     if end(r) < first - max(0.02, 2 * r.run.true[-1].std()):
         return Said(
-            f"{end(r):.2f} is solved at the end and {first:.2f} before training, a loss too small for a break.",
+            f"{end(r):.2f} is solved at the end, compared with {first:.2f} before training. The loss is too "
+            "small for a break.",
             amounts(k, r)
             | {"less than before": lambda: solves(k, r) < strategies.start(k.archetype, k.prior) @ r.true},
         )
     paid = float((r.run.policies[-1] @ r.verdict).mean())  # without chance errors
     if r.run.proxy[-1].mean() - end(r) > BEHIND + 0.05 and paid - end(r) > BEHIND:
         return Said(
-            f"The reward is {r.run.proxy[-1].mean():.2f}, but {end(r):.2f} is solved. The check pays what does not "
-            "solve the task.",
+            f"The reward is {r.run.proxy[-1].mean():.2f}, but {end(r):.2f} is solved. The check rewards what does "
+            "not solve the task.",
             amounts(k, r) | {"it pays more than is solved": lambda: unearned(r) > BEHIND},
         )
     if end(r) < best - BEHIND - 0.02:
         return Said(
-            f"{end(r):.2f} is solved at the end. The best way that is paid solves {best:.2f}, and training has not "
-            "reached it.",
+            f"{end(r):.2f} is solved at the end. The best way that earns a reward solves {best:.2f}, and "
+            "training has not reached it.",
             amounts(k, r)
             | {
                 "one that is paid solves so much": lambda: (
@@ -374,19 +375,19 @@ def holds(k, r):
     if (wanting := np.flatnonzero(paid_for_nothing(r))).size:
         way = wanting[r.proxy[wanting].argmax()]
         return Said(
-            f"{ends} “{names[way]}” would be paid {r.proxy[way]:.2f}, but has a share of {shares[way]:.3f}.",
+            f"{ends} “{names[way]}” would earn {r.proxy[way]:.2f}, but its share is only {shares[way]:.3f}.",
             amounts(k, r) | {"it solves nothing, and is paid": lambda: r.true[way] == 0 < r.verdict[way]},
         )
     return Said(
-        f"{ends} The way with the most reward is the way that solves most.",
+        f"{ends} The way that earns the most also solves the most.",
         amounts(k, r)
         | {"the best paid solves most": lambda: r.true[np.isclose(r.proxy, r.proxy.max())].max() == r.true.max()},
     )
 
 
 GUESS = Guess(
-    "At random, 30 % of wrong answers pass and 30 % of correct ones fail. How much is solved at the end?",
-    ("half as much", "a fifth less", "nearly as much"),
+    "At random, 30 % of wrong answers pass and 30 % of correct ones fail. How many tasks are solved at the end?",
+    ("half as many", "a fifth fewer", "nearly as many"),
     Knobs(passed=30, failed=30),
     2,
     lambda k, r: f"{end(r):.2f} is solved, compared with {end(simulate(Knobs())):.2f} if the check never errs.",
@@ -405,7 +406,7 @@ def opening(plain, other):
             "share of the tasks in the first of six runs",
             [r.run.true[::EVERY, 0] for r in (plain, other)],
         ),
-        ("Mean reward", "as the log of the training shows it", [r.run.proxy[::EVERY, 0] for r in (plain, other)]),
+        ("Mean reward", "as the training log shows it", [r.run.proxy[::EVERY, 0] for r in (plain, other)]),
     ):
         solved = title == "Products solved"
         yield by_update(

@@ -94,7 +94,7 @@ def test_a_verifier_cannot_change_its_example():
 
 def test_a_long_table_says_how_much_of_it_is_shown():
     tables = answer("def score(example, completion):\n    return 1.0")["tables"]
-    assert tables[1]["caption"] == "Exploits paid: 24 of 24, the first 6 of them" and len(tables[1]["rows"]) == 6
+    assert tables[1]["caption"] == "Exploits accepted: 24 of 24, the first 6 of them" and len(tables[1]["rows"]) == 6
     assert max(len(row[0]) for row in tables[1]["rows"]) < 120
 
 

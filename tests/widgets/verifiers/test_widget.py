@@ -78,7 +78,7 @@ def test_a_check_so_expensive_that_it_leaves_no_training_is_worse():
 
 def test_a_rare_way_that_would_be_paid_is_named_where_it_was_not_found():
     k, r = last(check=1, prior=0.001)
-    assert widget.broken(k, r) is None and "would be paid 1.00" in widget.holds(k, r)
+    assert widget.broken(k, r) is None and "would earn 1.00" in widget.holds(k, r)
 
 
 def test_the_strict_check_names_the_way_that_it_starves():
@@ -96,7 +96,7 @@ def test_the_guess_is_answered_by_the_run():
 
 def test_readouts_count_worthless_ways_that_are_paid():
     def count(**knobs):
-        return {x.label: x.value for x in widget.readouts(*last(**knobs))}["Worthless ways that are paid"]
+        return {x.label: x.value for x in widget.readouts(*last(**knobs))}["Worthless ways rewarded"]
 
     assert (count(), count(check=1), count(check=2)) == (0, 1, 1)
     # by hand: fit tests, hard-code, override ==, clear tests, exit 0
