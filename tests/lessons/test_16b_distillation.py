@@ -23,7 +23,7 @@ def clamped(logp, teacher_logp, k):
     return value, slope * (value > 0)[:, np.newaxis]
 
 
-EXPENSIVE = ("opening",)
+EXPENSIVE = "opening", "taught_down"
 WIDE = 1_000  # updates between two looks: the first and the last alone
 SIGNALS = {
     "reverse": distilled.everywhere(distillation.reverse),
@@ -184,6 +184,11 @@ class Batch:
 def opening(setting, moment):
     """Right texts, as a share, of a run of the opening."""
     return figures.frame(setting, moment).right
+
+
+def taught_down(updates):
+    """Right texts, as a share, of a student that gets a worse teacher for so many updates."""
+    return right(BETTER, teacher=LITTLE, updates=updates)(0)
 
 
 def push(chance):

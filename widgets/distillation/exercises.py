@@ -14,8 +14,8 @@ CHANGE = Change(
     "the divergence",
     (
         Exercise(
-            "Push also what the student never writes: keep the value, but return as the slope π minus the teacher's τ, "
-            "the slope of forward KL. Try it on the student that answers at once.",
+            "Push even what the student never writes: keep the value, but return the slope of forward KL, which is π "
+            "minus the teacher's τ. Try it on the student that answers at once.",
             ((np.log(PI), np.log(TAU)), (np.log(OTHER), np.log(TAU))),
             lambda logp, teacher_logp: (
                 (np.exp(logp) * (logp - teacher_logp)).sum(axis=-1),

@@ -52,7 +52,7 @@ def opening(setting, moment):
 
 
 def told(setting, moment):
-    return f"The teacher is {frame(setting, moment).kl:.2f} nats per token away."
+    return f"The KL to the teacher is {frame(setting, moment).kl:.2f} nats per token."
 
 
 OPENING = Figure(
@@ -130,7 +130,7 @@ def push(direction):
         scene.scene(
             "After three correct totals: a hundred samples of each policy",
             "[followed] Final:, [against] stop; bars to the right: pushed up by the loss",
-            scene.view("p", FAR, 6.5, f"By {direction} the pushes are: {pushes}.", *marks),
+            scene.view("p", FAR, 6.5, f"With {direction}, the pushes are: {pushes}.", *marks),
         )
     ]
 
@@ -172,7 +172,7 @@ def texts_taken():
     paid = reinforced()
     return [
         panel(
-            "Correct texts, by texts that the student has written",
+            "Correct texts, by number of texts written",
             "share on held-out prompts, one seed; ring: 3,200 graded texts",
             line(*zip(*graded_ones), "graded by the teacher", 1),
             dots([graded_ones[-1][0]], [graded_ones[-1][1]], "graded by the teacher", 1, "here"),
@@ -199,7 +199,7 @@ def cold_said(updates):
     (begun,) = [frame for frame in frames if frame.update == 0]
     return (
         f"{100 * begun.right:.0f} of 100 texts are correct when distillation begins, and {100 * frames[-1].right:.0f} "
-        "at its end."
+        "when it ends."
     )
 
 

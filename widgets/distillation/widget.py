@@ -294,7 +294,8 @@ def broken(k, r):
 def why(k, r):
     words = " and ".join(words for _, words in faults(k).values())
     return Said(
-        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} before. {words[0].upper()}{words[1:]}.",
+        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} were before. "
+        f"{words[0].upper()}{words[1:]}.",
         {
             "so many": lambda: abs(float(r.last.modes[0] + r.last.modes[2]) - r.last.right) < 1e-9,
             "without it more are right": lambda: end(run, replace(k, **undone(k))).last.right > r.last.right + 0.03,
@@ -315,7 +316,7 @@ def worse(k, r):
         return end(run, Knobs(seed=k.seed)).last.right
 
     return Said(
-        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} before training (about 61 by default).",
+        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} were before training (default: about 61).",
         {
             "the default has more": lambda: usual() > r.last.right + 0.01,
             "about 61": lambda: abs(usual() - USUAL) < 0.05,
@@ -325,8 +326,8 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} before training. "
-        f"The teacher is correct {of_100(r.teacher)} times.",
+        f"{of_100(r.last.right)} texts are correct, {of_100(r.start.right)} were before training. "
+        f"Of the teacher's texts, {of_100(r.teacher)} are.",
         {
             "so many": lambda: abs(float(r.last.modes[0] + r.last.modes[2]) - r.last.right) < 1e-9,
             "so many were": lambda: abs(float(r.start.modes[0] + r.start.modes[2]) - r.start.right) < 1e-9,
@@ -345,11 +346,11 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "The teacher sends only its likeliest token, not all logits. How many correct texts does the student reach?",
+    "If the teacher sends only its likeliest token instead of all logits, how many texts end up correct?",
     ("fewer", "about as many", "more"),
     Knobs(signal=LIKELIEST, k=1),
     2,
-    lambda k, r: f"More: {of_100(r.last.right)} are correct, compared with 61 for all logits (with AdamW).",
+    lambda k, r: f"More: {of_100(r.last.right)} are correct, compared with 61 with all logits (both with AdamW).",
 )
 DARE = "Can you make a student forget what it could do?"
 OPENING = Played(Knobs(), Knobs(student=ONCE), "opening")
