@@ -12,12 +12,12 @@ CHANGE = Change(
     "the chance of a label",
     (
         Exercise(
-            "Ask for two: let a step be called good if at least two of its K endings are correct. `v` is the "
+            "Ask for two: call a step good only if at least two of its K endings are correct. `v` is the "
             "probability that one ending is correct.",
             ((np.array([0.62913688, 0.18543156]), 4), (np.array([0.3, 0.0]), 7), (np.array([0.6, 0.1]), 1)),
             lambda v, K: np.array([step_labels.more_than_rate(p, K, 1 / K) for p in v]),
             (
-                "Subtract one more case: exactly one of the K is correct.",
+                "Subtract one more case: exactly one of the K endings is correct.",
                 "Exactly one is correct with probability `K * v * (1 - v) ** (K - 1)`.",
             ),
             ("    return 1 - (1 - v) ** K", "    return 1 - (1 - v) ** K - K * v * (1 - v) ** (K - 1)"),

@@ -129,9 +129,7 @@ def endings(K):
 
 def endings_said(K):
     many = "One ending" if K == 1 else f"{K} endings"
-    return (
-        f"{many} per step: the first step called bad is step {first_bad(K)}, and step {WRONG} was the first flawed one."
-    )
+    return f"{many} per step: the first step called bad is step {first_bad(K)}. Step {WRONG} was the first flawed one."
 
 
 # ── how many endings ──
@@ -217,8 +215,8 @@ def by_threshold_said(K):
     best = {rule: scored(rule, K).at(scored(rule, K).best).F1 for rule, _ in RULES}
     endings = counted(K, "ending")
     return (
-        f"With {endings} per step, each scorer at its own threshold, F1 is {best[ANY]:.2f} for any, {best[SHARE]:.2f} "
-        f"for the share and {best[PEOPLE]:.2f} for a person."
+        f"With {endings} per step and each scorer at its own threshold, F1 is {best[ANY]:.2f} for any, "
+        f"{best[SHARE]:.2f} for the share and {best[PEOPLE]:.2f} for a person."
     )
 
 

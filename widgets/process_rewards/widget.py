@@ -53,7 +53,7 @@ class Knobs:
 LEAD = ("form", "K")
 KNOB_GROUPS = {
     "Labels of steps": ("rule", "part", "rescue", "threshold"),
-    "Pay of steps": ("less", "filler", "optimizer"),
+    "Rewards of steps": ("less", "filler", "optimizer"),
     "The run": ("seed",),
 }
 PRESETS = {
@@ -126,7 +126,7 @@ def at_best(r):
 
 
 def idle(k):
-    reasons = {} if k.form in (SUM, MIN) else dict(filler="only if scores are paid")
+    reasons = {} if k.form in (SUM, MIN) else dict(filler="only if scores are rewarded")
     reasons |= {} if k.form == SUM else dict(less="only if scores are added up")
     reasons |= {} if k.rule == MORE else dict(part="only with more than a part")
     return reasons | (dict(K="a person writes none") if k.rule == PEOPLE else {})
@@ -312,7 +312,7 @@ def why(k, r, name):
         cost = k.less - low
         return Said(
             f"After {UPDATES} updates, {percent(r)} of chains are solved, in {r.steps[-1]:.1f} steps. Trying {step} "
-            f"costs {cost:.2f} at once, and the 1 comes at the end.",
+            f"costs {cost:.2f} at once, and the 1 comes only at the end.",
             mends
             | {
                 "it costs that": lambda: abs(k.less - cost - min(k.filler, step_rewards.RATED)) < 1e-9,
@@ -322,7 +322,7 @@ def why(k, r, name):
     step = "A filler step" if k.filler > step_rewards.RATED else "A step that does no work"
     return Said(
         f"The reward rose from {tenths(r.start)} to {tenths(r.reward)}, but {percent(r)} of chains are solved. {step} "
-        "is paid too, so chains do not stop.",
+        "earns a reward too, so chains do not stop.",
         mends
         | {
             "filler pays": lambda: max(k.filler, step_rewards.RATED) > k.less,
@@ -396,8 +396,8 @@ def worse(k, r):
         return None
     if not solves(r):
         return Said(
-            f"{percent(r)} of the chains are solved, in {r.steps[-1]:.1f} steps. A reward for progress solves about 99 "
-            "%.",
+            f"{percent(r)} of the chains are solved, in {r.steps[-1]:.1f} steps. With a reward for progress it is "
+            "about 99 %.",
             {
                 "progress solves more, or in fewer steps": lambda: better(end(run, replace(k, form=PROGRESS)), r),
                 "by default it does": lambda: abs(end(run, Knobs(seed=k.seed)).solved[-1] - 0.99) < 0.02,
@@ -451,7 +451,7 @@ def percent(r):
 
 
 GUESS = Guess(
-    "Two completions per step become sixteen, and any correct one makes a step good. What is F1, 0.81 so far?",
+    "Two completions per step become sixteen, and any correct one makes a step good. F1 was 0.81. What is it now?",
     ("0.9", "0.8", "0.3"),
     Knobs(K=16),
     2,
