@@ -108,7 +108,7 @@ def price(tries):
     spent = run.asked
     plain = trained(curation.every_prompt, BUDGET).at(BUDGET)
     return (
-        f"{tries} tries take {spent:,} of {BUDGET:,} rollouts. In the end {100 * run.at(BUDGET):.0f} % is solved, "
+        f"{tries} tries take {spent:,} of {BUDGET:,} rollouts. In the end, {100 * run.at(BUDGET):.0f} % is solved, "
         f"compared with {100 * plain:.0f} % at random."
     )
 
@@ -170,7 +170,7 @@ def after_stage(i):
         ),
         panel(
             "Kinds of prompts left",
-            "% of the prompts that are left",
+            "% of the remaining prompts",
             bars(
                 ["live groups", "wrong keys", "in an evaluation"],
                 [100 * curated[i].live, 100 * curated[i].wrong_key, 100 * curated[i].contaminated],

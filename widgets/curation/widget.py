@@ -15,7 +15,7 @@ from widgets.frame.contract.sentences import Said
 from widgets.frame.drawing.marks import bars, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Opening
 
-TITLE = "How much of a pool is solved, by the prompts that rollouts are spent on"
+TITLE = "How much of a pool is solved, by the choice of prompts"
 
 LOST = 10.0  # points of the pool behind prompts at random
 NOTED = 4.0  # twice what two seeds differ by where they differ most
@@ -57,12 +57,13 @@ PRESETS = {
     "Until groups are live, 120,000": Knobs(way=AGAIN, budget=120_000),
 }
 GUESS = Guess(
-    "At random, 60,000 rollouts solve 14 % of the pool. How much do they solve if past groups choose the prompts?",
+    "At random, 60,000 rollouts solve 14 % of the pool. How much do they solve if past groups guide the choice?",
     ("14 %", "20 %", "27 %"),
     Knobs(way=PREDICTED, budget=60_000),
     2,
     lambda k, r: (
-        f"They solve {solved(k, r.run):.0f} %. A group that is never started saves rollouts, a discarded one does not."
+        f"They solve {solved(k, r.run):.0f} %. A group that is never started saves rollouts, but a discarded one does "
+        "not."
     ),
 )
 
@@ -308,14 +309,14 @@ def full(k, r):
 
 def why(k, r, cause):
     end, plain = solved(k, r.run), solved(k, r.plain)
-    ends = f"{end:.0f} % of the pool is solved, {plain:.0f} % at random."
+    ends = f"{end:.0f} % of the pool is solved, compared with {plain:.0f} % at random."
     last = smooth(r.run)[1]
     late = last[-1] if len(last) else 0.0
     words = {
         STALE: f"{ends} The list was made for an older policy: {late:.0f} % of its groups are live at the end.",
         ASKED: f"{ends} The tries for a list took {r.run.asked:,} of {k.budget:,} rollouts.",
         DEAD: f"{ends} Of the groups of never-solved prompts, {live(r.run):.0f} % had both verdicts.",
-        THROWN: f"{ends} Live groups beyond a full batch were paid for and thrown away: {r.run.steps} steps were left.",
+        THROWN: f"{ends} Surplus live groups were paid for and thrown away, so only {r.run.steps} steps were made.",
         UNSEEN: f"{ends} With so few prompts per step, most were never seen.",
         MIXED: f"{ends} {why_mixed(k, r)}.",
     }
@@ -397,8 +398,8 @@ def broken(k, r):
 def worse(k, r):
     if ahead(k, r) < -NOTED:
         return Said(
-            f"{solved(k, r.run):.1f} % of the pool is solved at the end, and {solved(k, r.plain):.1f} % with prompts "
-            "at random.",
+            f"{solved(k, r.run):.1f} % of the pool is solved at the end, compared with {solved(k, r.plain):.1f} % with "
+            "prompts at random.",
             {**ending(k, r), "random is ahead": lambda: r.plain.ability > r.run.ability},
         )
     if solved(k, r.run) < FEW and live(r.run) < 50 and k.budget >= Knobs().budget:
@@ -424,7 +425,7 @@ def holds(k, r):
             f"{end}, and {live(r.run):.0f} % of the groups had both verdicts.", {**ending(k, r), **one_verdict(k, r)}
         )
     return Said(
-        f"{end}, and {solved(k, r.plain):.1f} % with prompts at random.",
+        f"{end}, compared with {solved(k, r.plain):.1f} % with prompts at random.",
         {**ending(k, r), "not clearly behind": lambda: ahead(k, r) >= -NOTED},
     )
 
