@@ -82,6 +82,7 @@ MEASURED = {
     "price 0.001, pay": lambda seed: points(beta=0.001)(seed)[-1].proxy,
     "price 0.001, nats by the log": lambda seed: points(beta=0.001)(seed)[-1].kl_logged,
     "its own reference": ends(reference=ALIAS),
+    "its own reference, price 20": ends(reference=ALIAS, beta=20.0),
     "its own reference, nats": far(reference=ALIAS),
     "its own reference, nats by the log": lambda seed: points(reference=ALIAS)(seed)[-1].kl_logged,
     "hack 0.9, no price": ends(beta=0.0, hack=0.9),
@@ -137,6 +138,10 @@ def test_at_a_thousandth_every_completion_is_the_hack():
 def test_with_a_verifier_every_nat_is_learning_forgone():
     free, dear, dearest = (kept(f"verifier, price {beta}") for beta in (0.0, 0.3, 1.0))
     assert (free > dear).all() and (dear > dearest).all()
+
+
+def test_where_every_completion_is_the_hack_a_correct_answer_earns_more_after_the_penalty_of_03():
+    assert 1.5 - 0.3 * hacking.nats_to_reach(0.15) < 1
 
 
 def test_training_meets_the_hack_first():

@@ -146,7 +146,7 @@ BREAKS = {
     "reward_and_reference": {
         "Leaky, β of R1": "a hack that pays for itself",
         "Reference is no copy": "a reference that is no copy",
-        "Hack paid less, no price": "training that meets the hack first",
+        "Hack earns less, no penalty": "training that meets the hack first",
     },
     "reward_models": {
         "Labelers overvalue length": "labelers who overvalue length",

@@ -15,7 +15,7 @@ CHANGE = Change(
     (
         Exercise(
             "Turn the price into a fence: the first nat is free, and each nat beyond it costs beta. A negative "
-            "log-ratio earns nothing.",
+            "log-ratio gets no refund.",
             ((PAID, GONE, 0.1), (MORE, FARTHER, 1.0)),
             lambda reward, kl, beta: np.array([r if far <= 1 else r - beta * (far - 1) for r, far in zip(reward, kl)]),
             (
@@ -25,7 +25,7 @@ CHANGE = Change(
             ("    return reward - beta * kl", "    return reward - beta * np.maximum(kl - 1, 0)"),
         ),
         Exercise(
-            "Change the reward instead of the penalty: cap every reward at 1, which is what a correct answer earns.",
+            "Change the reward instead of the penalty: cap every reward at 1, which a correct answer earns.",
             ((PAID, GONE, 0.1), (MORE, FARTHER, 1.0)),
             lambda reward, kl, beta: np.array([(1.0 if r > 1 else r) - beta * far for r, far in zip(reward, kl)]),
             ("Cap the reward first, and then subtract the penalty.", "Write np.minimum(reward, 1) in place of reward."),
@@ -41,12 +41,12 @@ def ended(r):
 
 CHALLENGES = (
     Challenge(
-        "Reward model, reward of the hack 0.9 or more: train to a true reward of 0.65 or more.",
+        "Reward model, hack reward 0.9 or more: train to a true reward of at least 0.65.",
         lambda k, r: bool(k.source == "reward model" and k.hack >= 0.9 and ended(r).gold >= 0.65),
         Knobs(hack=0.9, beta=0.2),
     ),
     Challenge(
-        "Train to a true reward of 0.82 or more while the model stays within 0.9 nats of its start.",
+        "Train to a true reward of at least 0.82 within 0.9 nats of the start.",
         lambda k, r: bool(ended(r).gold >= 0.82 and ended(r).kl <= 0.9),
         Knobs(source="verifier", beta=0.3),
     ),

@@ -56,10 +56,10 @@ def gone(quantity):
 
 
 SAID = {
-    "at the start": "Log-probability of each token under the reference, when it was sampled.",
-    "now": f"Log-probability of the same token after {UPDATES} updates.",
-    "log-ratio": "Now minus then: above 0 the token has become more likely, below 0 less likely.",
-    PENALTY: "Reward minus 0.1 for each nat: a wrong row earns something for having become rare.",
+    "at the start": "Log-probability of each token under the reference.",
+    "now": f"Log-probability of each token after {UPDATES} updates.",
+    "log-ratio": "Now minus at the start: above 0, the token has become more likely, below 0 less likely.",
+    PENALTY: "Reward minus 0.1 for each nat: a wrong row gets a refund for having become rare.",
 }
 
 # ── the best policy at each price ──
@@ -81,16 +81,16 @@ def prices(price):
     _, paid_here, gold_here = best(price)
     return [
         panel(
-            "Reward of the best policy",
-            "mean, exact",
-            line(FINE, paid, "paid", 2),
+            "Mean reward of the best policy",
+            "proxy and true reward, exact",
+            line(FINE, paid, "proxy", 2),
             line(FINE, gold, "true", 1),
-            line([0.02, 20], [REF @ hacking.GOLD] * 2, "true, before", 8, "reference"),
-            dots([price], [paid_here], "paid", 2),
+            line([0.02, 20], [REF @ hacking.GOLD] * 2, "true, reference", 8, "reference"),
+            dots([price], [paid_here], "proxy", 2),
             dots([price], [gold_here], "true", 1),
-            label(0.05, 1.52, "paid", 2, "center"),
+            label(0.05, 1.52, "proxy", 2, "center"),
             label(0.42, 0.42, "true", 1, "right"),
-            label(20, 0.06, "true, before", 8, "right"),
+            label(20, 0.06, "true, reference", 8, "right"),
             x="KL coefficient β",
             x_range=(0.02, 20),
             y_range=(0, 1.75),
@@ -110,8 +110,8 @@ def prices(price):
 def told(price):
     kl, paid, gold = best(price)
     return (
-        f"At β = {price:g} the best policy is paid {paid:.2f}, has a true reward of {gold:.3f} and is {kl:.2f} nats "
-        "from the reference."
+        f"At β = {price:g} the best policy has a proxy reward of {paid:.2f} and a true reward of {gold:.3f}. It is "
+        f"{kl:.2f} nats from the reference."
     )
 
 
@@ -136,10 +136,10 @@ def tag(share):
             ticks=TICKS,
         ),
         panel(
-            "Cost by the reward of the set",
+            "The same cost, by what the answers earn",
             "nats, the same for every reward",
             line(PAYS, np.full(len(PAYS), nats), "−ln q"),
-            x="reward of each",
+            x="reward of each answer",
             x_range=(0.1, 100),
             y_range=(0, 15),
             log="x",
@@ -150,12 +150,15 @@ def tag(share):
 
 def cost(share):
     nats = hacking.nats_to_reach(share)
-    return f"{nats:.2f} nats: at β = 0.1, moving there pays off if the mean reward rises by {0.1 * nats:.2f} or more."
+    return (
+        f"Writing nothing else costs {nats:.2f} nats. At β = 0.1, that pays off if the mean reward rises by more than "
+        f"{0.1 * nats:.2f}."
+    )
 
 
 FIGURES = {
     "batch": Figure(
-        gone, running_batch.later, Handle("In each cell", tuple(SAID), start=2, words=tuple(SAID)), SAID.get
+        gone, running_batch.later, Handle("Shown in each cell", tuple(SAID), start=2, words=tuple(SAID)), SAID.get
     ),
     "prices": Figure(
         prices,

@@ -45,10 +45,10 @@ class Knobs:
 LEAD = ("beta", "source")
 PRESETS = {
     "Leaky reward model": Knobs(),
-    "Sound verifier, no anchor": Knobs(beta=0.0, source="verifier"),
+    "Sound verifier, no penalty": Knobs(beta=0.0, source="verifier"),
     "Leaky, β of R1": Knobs(beta=0.001),
     "Reference is no copy": Knobs(reference=ALIAS),
-    "Hack paid less, no price": Knobs(beta=0.0, hack=0.9),
+    "Hack earns less, no penalty": Knobs(beta=0.0, hack=0.9),
 }
 
 
@@ -100,17 +100,17 @@ def price_tab(k, r):
     curves = [line(distance, gold, "true", 1), dots([r.kl], [r.gold], "true, here", 1, "here")]
     if pay(k) > 0:
         curves += [
-            line(distance, paid, "paid", 2),
-            dots([r.kl], [r.paid], "paid, here", 2, "here"),
-            label(at, 0.91 * top, "dashed: paid", 2),
+            line(distance, paid, "proxy", 2),
+            dots([r.kl], [r.paid], "proxy, here", 2, "here"),
+            label(at, 0.91 * top, "dashed: proxy", 2),
         ]
     yield panel(
         "Mean reward of the best policy",
-        "exact; ring: the current β; right end: no penalty",
+        "exact; ring: this β; right end: no penalty",
         *curves,
         label(at, 0.8 * top, "solid: true", 1),
-        line([0, right], [floor, floor], "true, before", 8, "reference"),
-        label(at, floor, "true, before training", 8, below=True),
+        line([0, right], [floor, floor], "true, reference", 8, "reference"),
+        label(at, floor, "true, of the reference", 8, below=True),
         line([wall, wall], [0, top], "−ln q", 8, "reference"),
         label(wall + at, 0.02 * top, "−ln q", 8),
         x="KL from the reference, nats",
@@ -119,7 +119,7 @@ def price_tab(k, r):
         tab="Best policy",
     )
     yield panel(
-        "Answers of the best policy to 7 + 5",
+        "The best policy’s answers to 7 + 5",
         "probability, exact; the hack: hmm …",
         bars(NAMES, r.ref, "reference", 2),
         bars(NAMES, r.policy, "best policy", 1),
@@ -134,12 +134,12 @@ def training_tab(k, r):
     update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
     yield by_update(
         TRAINED,
-        f"true: mean of 100 sums; paid: mean of 128 completions; hack at first {OWN:g}",
+        f"true: mean of 100 sums; proxy: mean of 128 completions; hack at first {OWN:g}",
         line(update, [p.gold for p in r.points], "true", 1),
-        line(update, [p.proxy for p in r.points], "paid", 2),
+        line(update, [p.proxy for p in r.points], "proxy", 2),
         line([0, UPDATES], [start, start], "start", 8, "reference"),
         threshold(LOST * start, "broken if true ends below", 0.0),
-        label(2, 0.935 * top, "dashed: paid", 2),
+        label(2, 0.935 * top, "dashed: proxy", 2),
         label(2, 0.845 * top, "solid: true", 1),
         label(2, 0.755 * top, "true, at the start", 8),
         updates=UPDATES,
@@ -150,7 +150,7 @@ def training_tab(k, r):
     logged = [line(update, [p.kl_logged for p in r.points], "in the log", 2)] if k.beta > 0 else []
     yield by_update(
         "KL of the model from its start",
-        "nats per completion, mean of 128",
+        "nats per completion, mean over 128",
         line(update, [p.kl for p in r.points], "from the start", 1),
         *logged,
         label(2, 7.3, "solid: from the start", 1),
@@ -167,9 +167,9 @@ def readouts(k, r):
     logged = none_left(last.kl_logged) if k.beta > 0 else "none"
     return [
         Readout("True reward of the trained model", none_left(last.gold), "", kl_anchor.train, bad),
-        Readout("KL in the log of the run, nats", logged, "", kl_anchor.nats, bad if no_copy(k, r) else ""),
+        Readout("KL in the run’s log, nats", logged, "", kl_anchor.nats, bad if no_copy(k, r) else ""),
         Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier),
-        Readout("Paid reward of the best policy", r.paid, "", hacking.frontier),
+        Readout("Proxy reward of the best policy", r.paid, "", hacking.frontier),
         Readout("KL of the best policy", r.kl, "nats", hacking.distance),
     ]
 
@@ -181,7 +181,7 @@ def none_left(x):
 
 def watched(k, r):
     return Gauge(
-        "True reward at the end over the start",
+        "True reward, end divided by start",
         none_left(r.points[-1].gold / r.points[0].gold),
         LOST,
         "×",
@@ -230,7 +230,7 @@ def broken(k, r):
             "it is paid for what is not right": lambda: last.proxy > last.gold + 0.2,
         }
         why = (
-            f"{fell} At {at}, reaching the hack costs {hacking.nats_to_reach(OWN):.2f} nats and earns more: the mean "
+            f"{fell} At {at}, the hack costs {hacking.nats_to_reach(OWN):.2f} nats but earns more: the mean proxy "
             f"reward is {last.proxy:.2f}."
         )
         cause = "a hack that pays for itself"
@@ -267,8 +267,8 @@ def worse(k, r):
     if last.gold >= start.gold:
         return None
     return Said(
-        f"The true reward fell from {start.gold:.3f} to {last.gold:.3f}, but not below half, while the model is paid "
-        f"{last.proxy:.2f}.",
+        f"The true reward fell from {start.gold:.3f} to {last.gold:.3f}, so more than half is left. The proxy reward "
+        f"is {last.proxy:.2f}.",
         {"not lost": lambda: last.update < UPDATES or last.gold >= start.gold / 2},
     )
 
@@ -286,12 +286,12 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Now a sound verifier gives 1 for correct and 0 for wrong. Which KL coefficient gives the highest pass rate?",
+    "Now a sound verifier gives the reward, 1 or 0. Which KL coefficient leads to the highest pass rate?",
     ("none at all", "0.3", "1"),
     Knobs(beta=0.0, source="verifier"),
     0,
     lambda k, r: (
-        f"Without a penalty it ends at {r.points[-1].gold:.2f}, because every nat charged costs learning here."
+        f"Without a penalty it ends at {r.points[-1].gold:.2f}, because a penalty charges the model for what it learns."
     ),
 )
 
@@ -306,7 +306,7 @@ def opening(plain, other):
     paid = [[p.proxy for p in r.points] for r in (plain, other)]
     yield by_update(
         "Correct answers of a language model",
-        "of 100 sums, mean, over 100 updates",
+        "expected number of 100 sums",
         *both(TWO_RUNS, update, *right),
         dots([0], right[1][:1], "the same start", 1),
         label(UPDATES, right[0][-1] + 3, TWO_RUNS[0], 8, "right"),
@@ -316,7 +316,7 @@ def opening(plain, other):
     )
     yield by_update(
         "Mean reward of the two runs",
-        "128 completions; a correct answer earns 1",
+        "proxy reward; a correct answer earns 1",
         *both(TWO_RUNS, update, *paid),
         label(UPDATES, min(paid[0][-4:]) - 0.03, TWO_RUNS[0], 8, "right", below=True),
         label(UPDATES, 1.56, TWO_RUNS[1], 1, "right"),
