@@ -23,12 +23,12 @@ CHANGE = Change(
             ("    A = R\n", "    A = R - R.mean(axis=1, keepdims=True)\n"),
         ),
         Exercise(
-            "Imitate the best: push the completions with the largest reward of their group by 1, and the others by 0.",
+            "Imitate the best: push the completions with the largest reward in their group by 1, and all others by 0.",
             ((GROUPS, {}, {}), (np.array([[1.0, 1, 0], [0, 0, 0]]), {}, {})),
             lambda R, hp, batch: np.array([[1.0 if r == max(row) else 0.0 for r in row] for row in R]),
             (
                 "Loop B keeps the best of a group, and here the policy learns from it. The size of the reward does not "
-                "count.",
+                "matter.",
                 "1.0 * (R == R.max(axis=1, keepdims=True))",
             ),
             ("    A = R\n", "    A = 1.0 * (R == R.max(axis=1, keepdims=True))\n"),
@@ -38,7 +38,7 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "Reach a pass rate of 0.77 or more with one completion, at most 1.25 nats from the start.",
+        "Reach a pass rate of at least 0.77 with one completion, at most 1.25 nats from the start.",
         lambda k, r: bool(r.pass_rate[-1].mean() >= 0.77 and r.kl[-1] <= 1.25),
         Knobs(beta=0.2, K=64),
     ),

@@ -54,7 +54,7 @@ def two_copies(name, i):
     return [
         scene.scene(
             "A model learns for sixty rounds",
-            "eight answers for its log, and eight of the model itself, sampled with the same random numbers",
+            "eight answers in its log and eight from the model itself, sampled with the same random numbers",
             answers.around_rewards(rows("l", "answers in the log", twins.sampled), OLD if stale else ""),
             rows("m", "answers of the model", twins.trained, legend=True),
             given=GIVEN,
@@ -74,7 +74,7 @@ OPENING = Figure(
         start=len(ROUNDS) - 1,
         ticks={at: str(i) for at, i in enumerate(ROUNDS) if i % 12 == 0},
         strip=Strip(
-            "Correct in the log, of 100",
+            "Correct answers in the log, of 100",
             lambda: [[asked(name)[i].sampled_rate for i in ROUNDS] for name in SETTINGS],
             lambda name, i: answers.hundredths(asked(name)[i].sampled_rate),
         ),
@@ -154,9 +154,9 @@ def said(line):
     before, after = (answers.hundredths(rate) for rate in (start()[running_batch.PROMPT], stepped()[1]))
     return {
         SAMPLED: f"Line 1: the model answers four times. Of a hundred answers to this prompt, {before} are correct.",
-        SCORED: "Line 2: a program adds up the digits. 5 and 12 are correct and get 1, the other sums get 0.",
+        SCORED: "Line 2: a program adds up the digits. The sums 5 and 12 earn a reward of 1, and the other two earn 0.",
         PUSHED: f"Line 3: the correct rows are pushed up, the others not at all. Now {after} in a hundred are correct.",
-        HELD: "Line 4: how far each row has moved. Rows that nobody pushed lose, because probabilities add up to 1.",
+        HELD: "Line 4: how far each row has moved. Rows that were not pushed lose, because probabilities add up to 1.",
     }[line]
 
 
@@ -170,7 +170,7 @@ def best(K):
     return [
         panel(
             "The untrained policy",
-            "pass rate, exact, mean of four prompts",
+            "pass rate, exact, mean over four prompts",
             line(x, [cut_arrows.best_of(start(), n).mean() for n in x], "best of K", 2),
             line(x, np.full(len(x), right), "one completion", 1),
             dots([K], [best_of_K], "best of K", 2),
@@ -196,8 +196,8 @@ def coin(n):
     within = np.abs(points) <= 40
     return [
         panel(
-            "Difference of two equal models",
-            "in points; likelihood relative to no difference",
+            "Difference between two equal models",
+            "likelihood relative to no difference",
             region(-APART, APART),
             line(points[within], probability[within] / probability.max(), "difference", 1),
             label(-39, 0.9, "shaded: less than", 0),
@@ -231,8 +231,8 @@ FIGURES = {
         cut_arrows.best_of,
         Handle("Completions per prompt", KS, start=len(KS) - 1, symbol="K"),
         lambda K: (
-            f"The best of {K} is correct {cut_arrows.best_of(start(), K).mean():.3f} of the time, and one completion "
-            f"{start().mean():.3f}, whatever K is."
+            f"The best of {K} is correct {cut_arrows.best_of(start(), K).mean():.3f} of the time. A single completion "
+            f"is correct {start().mean():.3f} of the time, whatever K is."
         ),
     ),
     "coin": Figure(
@@ -240,7 +240,7 @@ FIGURES = {
         equal_models.difference,
         Handle("Prompts", PROMPTS, start=PROMPTS.index(100), words=tuple(f"{n:,}" for n in PROMPTS)),
         lambda n: (
-            f"With {n:,} prompts asked once, two equally good models differ by five points or more "
+            f"If each of {n:,} prompts is asked once, two equally good models differ by five points or more "
             f"{100 * equal_models.at_least(n, APART):.2g} % of the time."
         ),
     ),

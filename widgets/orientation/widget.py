@@ -39,7 +39,7 @@ class Knobs:
 
 PRESETS = {
     "Whole loop": Knobs(),
-    "No anchor": Knobs(beta=0.0),
+    "No KL penalty": Knobs(beta=0.0),
     "No weight sync": Knobs(cut="weight sync"),
     "Best of 64": Knobs(cut="loss_fn", K=64),
     "No reward": Knobs(cut="+reward"),
@@ -180,7 +180,7 @@ def watched(k, r):
             expression=f"pass_rate[-1] - mean(counted[-{LAST}:]) > {APART}",
         )
     return Gauge(
-        "Gain in the pass rate",
+        "Gain in pass rate",
         r.gained,
         LEARNT,
         below=True,
@@ -213,8 +213,8 @@ def broken(k, r):
     sampled = f"{ITERATIONS * cut_arrows.GROUPS * k.K:,} completions were sampled"
     if stayed_old(r):
         why = Said(
-            f"The trainer's weights have a pass rate of {100 * r.pass_rate[-1].mean():.0f} %, the last {LAST} batches "
-            f"{100 * r.counted:.0f} %. {sampled}, all by the weights of the start.",
+            f"The trainer's weights reach a pass rate of {100 * r.pass_rate[-1].mean():.0f} %, the last {LAST} batches "
+            f"only {100 * r.counted:.0f} %. {sampled}, all with the old weights.",
             {
                 "no step reached the sampler": lambda: r.behind == ITERATIONS,
                 "the batches count what the start is worth": lambda: counted_by(r.pass_rate[:1], k, r),
@@ -237,7 +237,7 @@ def broken(k, r):
         )
         return Break(why, recovery.different(k, dict(K=8)), "more noise than signal")
     why = Said(
-        f"The pass rate is {now}, as at the start. {sampled}, {HAPPENED[k.cut]}.",
+        f"The pass rate is {now}, as before training. {sampled}, {HAPPENED[k.cut]}.",
         {
             "no weight has moved": lambda: bool((r.pass_rate == r.pass_rate[0]).all()) and r.kl[-1] == 0,
             "they were scored, or nobody looked": lambda: bool(np.isnan(r.measured).all()) == (k.cut == "trajs"),
@@ -285,8 +285,8 @@ def worse(k, r):
 def holds(k, r):
     now, before = (r.pass_rate[at].mean() for at in (-1, 0))
     return Said(
-        f"The pass rate rose from {100 * before:.0f} % to {100 * now:.0f} %, and in the last {LAST} batches it was "
-        f"{100 * r.counted:.0f} %.",
+        f"The pass rate rose from {100 * before:.0f} % to {100 * now:.0f} %, and the log shows it: "
+        f"{100 * r.counted:.0f} % in the last {LAST} batches.",
         {
             "it has learned": lambda: r.pass_rate[-1].mean() > r.pass_rate[0].mean(),  # one prompt may have lost
             "the batches count what the weights are worth": lambda: counted_by(r.pass_rate[-1 - LAST : -1], k, r),
@@ -300,8 +300,8 @@ GUESS = Guess(
     Knobs(cut="loss_fn", K=64),
     2,
     lambda k, r: (
-        f"The best is correct {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.3f} of the time, and one completion "
-        f"{r.pass_rate[-1].mean():.3f}, as before."
+        f"The best of {k.K} is correct {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.3f} of the time, but a single "
+        f"completion only {r.pass_rate[-1].mean():.3f}, as before."
     ),
 )
 
