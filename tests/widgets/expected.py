@@ -217,7 +217,7 @@ BREAKS = {
     "what_rl_adds": {
         "Every reward + 10, no baseline": "chance, without a baseline",
         "Nothing to amplify": "a correct answer too rarely sampled",
-        "A bare 12 is paid too": "a wrong answer that earns rewards",
+        "A bare 12 is rewarded too": "a wrong answer that earns rewards",
     },
 }
 

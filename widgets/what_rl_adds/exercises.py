@@ -30,8 +30,8 @@ CHANGE = Change(
     "the baseline, and the push of a batch",
     (
         Exercise(
-            "The mean of few others is noisy. Let the baseline be the mean of the others and of two imagined rewards, "
-            "a 1 and a 0.",
+            "The mean of a few other rewards is noisy. Let the baseline be the mean of the others and two imagined "
+            "rewards, a 1 and a 0.",
             ((TWO,), (FOUR,)),
             imagined,
             (
@@ -44,7 +44,7 @@ CHANGE = Change(
             ),
         ),
         Exercise(
-            "Push nothing down: an advantage below 0 counts as 0, as if only better samples had been drawn.",
+            "Push nothing down: an advantage below 0 counts as 0, as if only above-average samples mattered.",
             ((PI, DRAWN[:2], np.array([1.0, -1 / 3])), (PI, DRAWN, np.array([1.0, 0.5, -0.25, -1.25]))),
             upward,
             (

@@ -37,7 +37,7 @@ def hundred(name, update):
     gone = piles.hundredths(pi)[0] < FEW
     return [
         scene.scene(
-            "A hundred answers of the model, one dot for each",
+            "A hundred answers from the model, one dot for each",
             "the model learns from eight of its own answers in each update",
             piles.view("b", "before training", UNEXPLAINED, SHOWN, SHOWN, role="before"),
             piles.view(
@@ -74,7 +74,7 @@ OPENING = Figure(
         start=len(AT) - 1,
         ticks={i: str(AT[i]) for i in (0, 1, 2, 3, 5, 7, 9, 10, 11, 13, 15, 16)},
         strip=Strip(
-            "Correct, of 100",
+            "Correct answers, of 100",
             lambda: [[runs(name)[update, 0, 0] for update in AT] for name in SETTINGS],
             lambda name, update: str(piles.hundredths(runs(name)[update, 0])[0]),
         ),
@@ -101,7 +101,7 @@ def answers(whose, update):
     return [
         scene.scene(
             "A hundred answers to 7 + 5, and a hundred demonstrations",
-            "each dot is an answer; below each answer, how many demonstrations say it",
+            "each dot is an answer; below each answer, how many demonstrations give it",
             piles.view(
                 "a",
                 "before training" if update == 0 else f"after update {update}",
@@ -124,8 +124,8 @@ def learns(whose, update):
         )
     if whose == IMITATED:
         shown = piles.hundredths(SHOWN)[0]
-        return f"Correct {right} times in 100. Its demonstrations are correct {shown} times in 100."
-    return f"Correct {right} times in 100, more often than its demonstrations."
+        return f"The policy is correct {right} times in 100. Its demonstrations are correct {shown} times in 100."
+    return f"The policy is correct {right} times in 100, more often than the demonstrations."
 
 
 # ── the draws of one update ──
@@ -238,7 +238,7 @@ def so_far(n):
             f"to {high:.0f}."
         )
     sample = f"Sample {n}, “{ANSWERS[arms[n - 1]]}”, has a reward of {paid[n - 1]:.0f}"
-    return f"{sample}. It pushes its own answer up and all five down by their shares."
+    return f"{sample}. It pushes its own answer up and lowers all five by their shares."
 
 
 # ── one number for a chain ──
@@ -277,9 +277,9 @@ def chain(quantity):
 
 
 CELLS = {
-    "probability": "Each token’s probability, given the tokens before it. Their product is that of the completion.",
+    "probability": "Each token’s probability, given the tokens before it. Their product is the completion’s probability.",
     "log-prob": "The logarithm of each probability. Their sum is the log-probability of the completion.",
-    "R": "The factor of each token’s push: the one reward at the end, four times over.",
+    "R": "The factor of each token’s push: the one reward at the end, used for all four tokens.",
     MINUS: "Where both completions have the same token, +1 and −1 cancel. What remains moves the last digit.",
 }
 
@@ -310,7 +310,7 @@ FIGURES = {
             start=len(LEARNING) - 1,
             ticks={i: str(LEARNING[i]) for i in (0, 2, 4, 6, 8, 11, 14, 16, 18)},
             strip=Strip(
-                "Correct, of 100",
+                "Correct answers, of 100",
                 lambda: [[learned(whose)[update, 0] for update in LEARNING] for whose in (IMITATED, REWARDED)],
                 lambda whose, update: str(piles.hundredths(learned(whose)[update])[0]),
             ),
@@ -326,7 +326,7 @@ FIGURES = {
         stills=((1, len(FOUR)),),
     ),
     "chain": Figure(
-        chain, tasks.checkpoint, Handle("In each cell", tuple(CELLS), start=3, words=tuple(CELLS)), CELLS.get
+        chain, tasks.checkpoint, Handle("Shown in each cell", tuple(CELLS), start=3, words=tuple(CELLS)), CELLS.get
     ),
     "all_paid": Figure(all_paid, five_answers.by_draw, None, so_far, by_draw(8), stills=((0, 4),)),
 }

@@ -20,7 +20,7 @@ from widgets.frame.drawing import piles, scene
 from widgets.frame.drawing.marks import bars, by_update, dots, each_run, label, line, panel, threshold
 from widgets.frame.drawing.small_figures import Played
 
-TITLE = "Probabilities of five completions, trained from the demonstrations on"
+TITLE = "Probabilities of five completions during training"
 COST = "20 runs with five answers; 7,680 completions of the language model"
 
 OTHERS = SHOWN[1:] / SHOWN[1:].sum()  # how demonstrations that are not right go wrong
@@ -56,7 +56,7 @@ PRESETS = {
     "Exact gradient": Knobs(method=EXACT),
     "Every reward + 10, no baseline": Knobs(offset=10, baseline="none"),
     "Nothing to amplify": Knobs(shown=0.0),
-    "A bare 12 is paid too": Knobs(shown=0.1, partial=1.0),
+    "A bare 12 is rewarded too": Knobs(shown=0.1, partial=1.0),
 }
 
 
@@ -184,7 +184,7 @@ def worst(k, r):
     ]
     return scene.scene(
         WORST,
-        "the run that does worst; each dot is an answer",
+        "the worst run; each dot is an answer",
         piles.view(
             "n", f"after update {STEPS}", piles.FIVE, SHOWN, pi, (0, words, "broken") if too_many(k, r) else None
         ),
@@ -249,10 +249,10 @@ def language_tab(k, r):
 def readouts(k, r):
     reached = np.flatnonzero(r.right.mean(axis=1) > GOOD)
     return [
-        Readout("Final pass rate, mean of the runs", r.right[-1].mean(), "", bandit.path),
+        Readout("Final pass rate, mean over runs", r.right[-1].mean(), "", bandit.path),
         Readout(ENDS_BELOW, 100 * failed(r).mean(), "%", bandit.path, "violated" if broken(k, r) else ""),
         Readout(
-            f"First update with a mean above {GOOD:g}", float(reached[0]) if len(reached) else "never", "", bandit.path
+            f"First update with mean above {GOOD:g}", float(reached[0]) if len(reached) else "never", "", bandit.path
         ),
         Readout(
             "Variance of the first update",
@@ -391,8 +391,8 @@ def worse(k, r):
     if mean < GOOD and paid - mean > 0.05:
         bare = r.policies[-1, :, 3].mean()
         return Said(
-            f"The mean reward is {paid:.2f}, but the pass rate is {mean:.2f}. A bare 12 earns {k.partial:g}, and the "
-            f"policy gives it {bare:.2f}.",
+            f"The mean reward is {paid:.2f}, but the pass rate is {mean:.2f}. A bare 12 earns {k.partial:g}, and its "
+            f"probability is {bare:.2f}.",
             {"that pays the difference": lambda: abs(paid - mean - k.partial * bare) < 1e-9},
         )
     if lost:
@@ -434,7 +434,7 @@ def holds(k, r):
             else f"No run ends below {PASSING:g}. The mean pass rate of {len(r.right[-1])} runs ends at"
         )
         return Said(
-            f"{runs} {end_at:.3f}, above the {k.shown:g} of the demonstrations.",
+            f"{runs} {end_at:.3f}, above the demonstrations' {k.shown:g}.",
             {
                 "none ends there": lambda: r.policies[-1, :, 0].min() >= 0.5,
                 "past them": lambda: r.policies[-1, :, 0].mean() > k.shown,
@@ -443,12 +443,12 @@ def holds(k, r):
     distance = np.abs(r.right[:, 0] - k.shown)
     if abs(end_at - k.shown) > 0.01:
         return Said(
-            f"After {STEPS} updates, imitation has a pass rate of {end_at:.2f}, on its way to the {k.shown:g} of its "
-            "demonstrations.",
+            f"After {STEPS} updates, imitation has a pass rate of {end_at:.2f}, on its way to its demonstrations' "
+            f"{k.shown:g}.",
             {"every update goes there": lambda: bool((np.diff(distance) < 0).all())},
         )
     return Said(
-        f"Imitation ends at a pass rate of {end_at:.2f}, as its demonstrations do. That is a ceiling and no damage.",
+        f"Imitation ends at a pass rate of {end_at:.2f}, as good as its demonstrations. That is a ceiling, not damage.",
         {
             "it is there": lambda: distance[-1] < 0.015,
             "and never beyond": lambda: bool((np.diff(distance) < 1e-9).all()),

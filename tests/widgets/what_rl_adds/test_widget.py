@@ -94,7 +94,7 @@ def test_the_verdict_counts_right_answers_and_not_rewards():
         r = result(partial=1.0, seed=seed)
         assert r.J[-1].mean() > 0.99 and 0.6 < r.right[-1].mean() < 0.85  # paid, and right
         shown = {readout.label: readout.value for readout in widget.readouts(Knobs(partial=1.0), spoken(r))}
-        assert shown["Final pass rate, mean of the runs"] == r.right[-1].mean()
+        assert shown["Final pass rate, mean over runs"] == r.right[-1].mean()
     assert result(partial=1.0, shown=0.1).J[-1].mean() > 0.9  # a preset that breaks
 
 
@@ -137,7 +137,7 @@ def test_the_language_model_shows_the_same_contrast():
 @pytest.mark.parametrize(
     "knobs, words",
     [
-        (dict(partial=1.0), "the policy gives it"),
+        (dict(partial=1.0), "its probability is"),
         (dict(learning_rate=0.03), "too few"),
         (dict(learning_rate=0.03, method=EXACT), "too few"),
         (dict(baseline="none", offset=3), "2 of 20 runs end with a pass rate below 0.5"),
