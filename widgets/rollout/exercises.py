@@ -27,7 +27,7 @@ def renormalized(logp, kept):
 
 CHANGE = Change(
     (rollout.nucleus,),
-    "which tokens a sampler may draw",
+    "which tokens a sampler may choose",
     (
         Exercise(
             "Cut by min-p, whatever top_p is: keep the tokens that are at least a tenth as probable as the most "
@@ -61,7 +61,7 @@ def end(r):
 
 CHALLENGES = (
     Challenge(
-        "With a top-p of 0.5 or less, reach a pass rate of 0.8 or more after training.",
+        "With a top-p of at most 0.5, reach a pass rate of at least 0.8 after training.",
         lambda k, r: bool(k.top_p <= 0.5 and end(r) >= 0.8),
         Knobs(top_p=0.5, temperature=2.0),
     ),

@@ -69,7 +69,7 @@ OPENING = Figure(
         start=len(UPDATES) - 1,
         ticks={UPDATES.index(at): str(at) for at in (0, 4, 12, 24, 36, 48, 60)},
         strip=Strip(
-            "Correct, of 100",
+            "Correct answers, of 100",
             lambda: [[followed(setting)[update].right for update in UPDATES] for setting in SETTINGS],
             lambda setting, update: sums.count(followed(setting)[update].right),
         ),
@@ -217,7 +217,7 @@ def after_final(key, title, logp):
 def silenced(temperature):
     (up, praised), (down, blamed) = lost(temperature)
     if temperature == HOT:
-        return "Read at the temperature of the sampler, every ratio is 1, and every token has its push."
+        return "At the sampler’s own temperature, every ratio is 1, and every token keeps its push."
     return (
         f"Read at {temperature:g}, {up} of {praised} tokens in correct answers have no push left, and {down} of "
         f"{blamed} in wrong answers."
@@ -230,7 +230,7 @@ GAP = Figure(
     None,
     silenced,
     Time(
-        "The trainer reads at",
+        "The trainer computes at",
         READ_AT,
         tuple(f"temperature {at:g}" for at in READ_AT),
         start=len(READ_AT) - 1,
@@ -384,7 +384,7 @@ def ladder(start):
 FIGURES = {
     "opening": OPENING,
     "record": Figure(
-        record, RolloutEngine.generate, Handle("In each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
+        record, RolloutEngine.generate, Handle("Shown in each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
     ),
     "gap": GAP,
     "spelled": Figure(spelled, spelling.encode),

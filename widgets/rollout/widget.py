@@ -237,7 +237,7 @@ def record(k, r):
         written["annotations"][0]["yanchor"] = "middle"
     return panel(
         "Completions of one prompt",
-        "each cell is a token, toned by minus its log-prob, 0 to 10 nats; right: the verdict",
+        "each cell is a token, shaded by minus its log-prob, 0 to 10 nats; right: the verdict",
         heat(np.arange(1, T + 1), row, surprise, "nats", 0.0, 10.0),
         *cells,
         *verdicts,
@@ -330,7 +330,7 @@ def broken(k, r):
     else:
         why = f"In the end, {late(r):.0f} % of the groups are all correct or all wrong"
         claims |= {"the default has fewer": lambda: late(end(run, Knobs(seed=k.seed))) < late(r) - 20}
-    happened = f"{final:.0f} % of the sums are correct at the end, from {before:.0f} %."
+    happened = f"The pass rate went from {before:.0f} % to {final:.0f} %."
     return Break(Said(f"{happened} {why}.", claims), fix(k), blamed)
 
 
@@ -358,15 +358,14 @@ def worse(k, r):
     if final > usual - NEAR:  # the default of this seed is no better
         return None
     return Said(
-        f"The model ends with {final:.0f} % of the sums correct, from {before:.0f} %. The default reaches "
-        f"{usual:.0f} %.",
+        f"The pass rate rose from {before:.0f} % to only {final:.0f} %. The default reaches {usual:.0f} %.",
         {"it learns": lambda: final > before + 10, "the default learns more": lambda: usual > final + 1},
     )
 
 
 def holds(k, r):
     final, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
-    ends = f"After {r.updates} updates {final:.0f} % of the sums are correct, from {before:.0f} %"
+    ends = f"After {r.updates} updates, the pass rate is {final:.0f} %, up from {before:.0f} %"
     return Said(
         f"{ends}. Before the first step, record and trainer differed by {r.off[0]:.2g} nats per token.",
         {

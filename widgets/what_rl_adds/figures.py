@@ -277,7 +277,7 @@ def chain(quantity):
 
 
 CELLS = {
-    "probability": "Each token’s probability, given the tokens before it. Their product is the completion’s probability.",
+    "probability": "Each token’s probability after those before it. Their product is the completion’s probability.",
     "log-prob": "The logarithm of each probability. Their sum is the log-probability of the completion.",
     "R": "The factor of each token’s push: the one reward at the end, used for all four tokens.",
     MINUS: "Where both completions have the same token, +1 and −1 cancel. What remains moves the last digit.",
