@@ -11,7 +11,7 @@ BREAKS = {
     },
     "algorithm": {
         "REINFORCE, a lenient judge": "rewards that nothing compares",
-        "All are paid alike": "equal rewards in every group",
+        "All rewards equal": "equal rewards in every group",
         "REINFORCE, rewards + 5": "rewards that nothing compares",
     },
     "asynchrony": {

@@ -43,12 +43,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        f"With the file REINFORCE and 1 or more added to every reward, end at a pass rate of {WELL:g} or more.",
+        f"With REINFORCE and at least 1 added to every reward, reach a pass rate of at least {WELL:g}.",
         lambda k, r: bool(k.plugin == "REINFORCE" and k.offset >= 1 and r.pass_rate[:, -1].mean() >= WELL),
         Knobs(plugin="REINFORCE", offset=1.0, wrong=-1.0),
     ),
     Challenge(
-        f"With the file GRPO, make the largest |A| of the group {LOUD:g} or more.",
+        f"With GRPO, bring the largest |A| in the group to at least {LOUD:g}.",
         lambda k, r: bool(k.plugin == "GRPO" and np.abs(r.advantages["GRPO"]).max() >= LOUD),
         Knobs(K=16, right=1, ddof=0),
     ),

@@ -31,7 +31,7 @@ def six(right):
     return [
         panel(
             "Advantages of one group in six files",
-            "of a correct and of a wrong completion",
+            "a correct and a wrong completion",
             *([bars(NAMES, first, "a correct one", 1)] if right else []),
             *([bars(NAMES, last, "a wrong one", 2)] if right < K else []),
             line(NAMES, [0] * len(NAMES), "", 8, "reference"),
@@ -57,8 +57,8 @@ def credited(right):
 BASE = "REINFORCE"
 TITLES = {"shape_reward": "who gets credit?", "surrogate": "how far to move?"}
 WRITTEN = {  # what each function says, in short; DAPO's clip goes up to 1.28
-    "shape_reward": dict.fromkeys(FILES, "R") | {"DAPO": "R − a fee for great length"},
-    "keep_group": dict.fromkeys(FILES, "every group") | {"DAPO": "no group that is all alike"},
+    "shape_reward": dict.fromkeys(FILES, "R") | {"DAPO": "R − a fee for length"},
+    "keep_group": dict.fromkeys(FILES, "every group") | {"DAPO": "no dead group"},
     "advantage": {
         "REINFORCE": "R",
         "PPO": "R − V",
@@ -104,7 +104,7 @@ def functions(name):
 def edited(name):
     changed = differing(FILES[name], FILES[BASE])
     if not changed:
-        return "The simplest file: the credit is the reward, and the push is the credit."
+        return "The simplest file: the advantage is the reward, and the push is the advantage."
     many = "one function" if len(changed) == 1 else f"{len(changed)} functions"
     return f"{name} differs from REINFORCE in {many}: {', '.join(changed)}."
 

@@ -53,10 +53,10 @@ class Knobs:
 
 LEAD = ("plugin", "wrong")
 PRESETS = {
-    "Two right of eight": Knobs(),
+    "Two of eight correct": Knobs(),
     "REINFORCE, a lenient judge": Knobs(plugin="REINFORCE", wrong=0.9),
-    "All are paid alike": Knobs(wrong=1.0),
-    "A judge's noise": Knobs(K=4, right=3, wrong=0.999),
+    "All rewards equal": Knobs(wrong=1.0),
+    "Noise in the judge": Knobs(K=4, right=3, wrong=0.999),
     "REINFORCE, rewards + 5": Knobs(plugin="REINFORCE", offset=5.0),
     "Rewards −1 and 1": Knobs(wrong=-1.0),
 }
@@ -194,7 +194,7 @@ def group_tab(k, r):
 def token_tab(k, r):
     yield panel(
         "Push on one token",
-        "−dL/dlogp over the largest in the group, exact, first pass",
+        "−dL/dlogp relative to the largest, first pass",
         bars(np.arange(1, k.K + 1), r.push / max(np.abs(r.push).max(), 1e-12), "push", 1),
         label(0.6, 1.08, k.plugin, 1),
         x="completion",
@@ -238,7 +238,7 @@ def training_tab(k, r):
     )
     yield by_update(
         "Advantage of wrong completions",
-        "mean over their tokens and the runs",
+        "mean over their tokens and over the runs",
         line(np.arange(1, len(r.wrong) + 1), np.clip(r.wrong, *LEVEL), "wrong", 2),
         line([0, UPDATES], [0, 0], "no push", 8, "reference"),
         label(UPDATES, 0.1, "above: pushed up", 2, "right"),
@@ -256,12 +256,12 @@ def ticks(k):
 def readouts(k, r):
     own = r.advantages[k.plugin]
     return [
-        Readout("Largest |A| of the group", exactly(np.abs(own).max()), "", Algorithm.compute_advantages),
-        Readout("Mean A of the group", exactly(own.mean()), "", Algorithm.compute_advantages),
+        Readout("Largest |A| in the group", exactly(np.abs(own).max()), "", Algorithm.compute_advantages),
+        Readout("Mean A in the group", exactly(own.mean()), "", Algorithm.compute_advantages),
         Readout("Total push of the group", exactly(one_group.total_push(own)), "", one_group.total_push),
         Readout("Do the rewards differ?", "yes" if r.kept else "no", "", one_group.informative),
         Readout(
-            "Pass rate, mean of the runs",
+            "Pass rate, mean over runs",
             r.pass_rate[:, -1].mean(),
             "",
             tasks.exact_pass,
@@ -285,7 +285,7 @@ def damaged(r):
 
 def watched(k, r):
     return Gauge(
-        "Gain in the pass rate",
+        "Gain in pass rate",
         gained(r),
         LEARNED,
         below=True,
@@ -294,7 +294,7 @@ def watched(k, r):
 
 
 def seen_at(k, r, cause):
-    return At(TRAINED, None, None, "hardly better than at first", "mean")
+    return At(TRAINED, None, None, "hardly better than at the start", "mean")
 
 
 def broken(k, r):
@@ -331,7 +331,7 @@ def reason(k):
     if k.plugin == "PPO":
         return "and until the critic knows that, any sampled answer can rise"
     if k.plugin == "DAPO":
-        return "so this file compares only lengths, for which it charges"
+        return "so this file compares only lengths, which it charges for"
     return "so within a group there is nothing to compare"
 
 
@@ -346,31 +346,31 @@ def worse(k, r):
     starts, ends = r.pass_rate[0, 0], r.pass_rate[:, -1].mean()
     plain = replace(k, plugin="GRPO", wrong=0.0, offset=0.0)
     return Said(
-        f"The pass rate went from {starts:.3f} to {ends:.3f}, much less far than with GRPO and rewards of 1 and 0.",
+        f"The pass rate rose only from {starts:.3f} to {ends:.3f}, far less than with GRPO and rewards of 1 and 0.",
         {"far less": lambda: end(run, plain).pass_rate[:, -1].mean() > ends + 0.1},
     )
 
 
 def holds(k, r):
-    went = f"the pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
+    went = f"The pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
     own, right = r.advantages[k.plugin], min(k.right, k.K)
     if not np.abs(r.push).max() > 1e-9:
         return Said(
-            f"The group shown pushes nothing. In training, {went}.", {"nothing": lambda: np.abs(own).max() < 1e-9}
+            f"{went}. The group shown pushes nothing.", {"nothing": lambda: np.abs(own).max() < 1e-9}
         )
     if 0 < right < k.K and own[:right].mean() <= own[right:].mean():
         return Said(
-            f"In the group shown, correct completions pay for their length. In training, {went}.",
+            f"{went}. In the group shown, correct completions pay for their length.",
             {"in the group drawn": lambda: own[:right].mean() <= own[right:].mean()},
         )
     if 0 < right < k.K:
         return Said(
-            f"Correct completions are pushed more than wrong ones: {went}.",
+            f"{went}. Correct completions are pushed up more than wrong ones.",
             {"in the group drawn": lambda: own[:right].mean() > own[right:].mean()},
         )
     alike = "correct" if right else "wrong"
     return Said(
-        f"All completions of the group shown are {alike}. In training, {went}.",
+        f"{went}. All completions in the group shown are {alike}.",
         {"all alike": lambda: np.ptp(r.rewards) == 0 and r.rewards[0] == k.offset + (1 if right else k.wrong)},
     )
 
@@ -379,7 +379,7 @@ FAMILY = (
     "the means of the six files lie between 0.85 and 0.89"  # of three runs each, tests/lessons/test_04_algorithm.py
 )
 GUESS = Guess(
-    "Correct answers earn 1, wrong ones 0, each batch serves once. How far apart are the six files after 60 updates?",
+    "Correct answers earn 1, wrong ones 0. How far apart are the six files’ pass rates after 60 updates?",
     ("more than 0.3", "about 0.15", "less than 0.08"),
     Knobs(),
     2,
