@@ -82,7 +82,7 @@ BREAKS = {
     "kl_estimators": {
         "k1 as a loss": "the same pull on every token",
         "k3 in the reward": "a push down on fallen tokens",
-        "Old samples": "samples of an older policy",
+        "Old samples": "samples from an older policy",
     },
     "kv_cache": {
         "Room for the longest": "room reserved and never used",

@@ -45,14 +45,14 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "With k1 in the reward and samples of age 0.5 or more, end 1.00 to 1.12 nats from the reference.",
+        "With k1 in the reward and samples of age 0.5 or more, end between 1.00 and 1.12 nats from the reference.",
         lambda k, r: bool(
             (k.estimator, k.placement) == ("k1", "reward") and k.gap >= 0.5 and 1.0 <= ended(r)[0] <= 1.12
         ),
         Knobs(gap=0.5, beta=0.6),
     ),
     Challenge(
-        "With k3 as a loss, at least 64 samples per batch and age 0, leave 11 to 13 % to the two unpaid tokens.",
+        "With k3 as a loss, at least 64 samples per batch and age 0, leave 11 to 13 % to the unrewarded tokens.",
         lambda k, r: bool(
             (k.estimator, k.placement) == ("k3", "loss") and k.samples >= 64 and k.gap == 0 and 0.11 <= left(r) <= 0.13
         ),

@@ -25,7 +25,7 @@ def fallen(how):
     (other,) = set(CHARGED) - {how}
     return [
         panel(
-            "Push of the penalty on a token",
+            "The penalty’s push on a token",
             "above 0: pushed down; below 0: raised",
             region(-2.2, 0.0),
             line(ELL, CHARGED[other](ELL, 0.0), other, 8, "other"),
@@ -89,7 +89,7 @@ def weights(place):
     wanted = ELL[4:-4:10]
     return [
         panel(
-            "Weight of a sampled token",
+            "Weight on a sampled token",
             "above 0: pushed down; below 0: raised; dots: wanted",
             line([-2.2, 2.2], [0, 0], "no push", 8, "reference"),
             *(line(ELL, weight, name, i) for i, (name, weight) in enumerate(by_estimator.items(), 1)),

@@ -157,7 +157,7 @@ def train_tab(k, r):
     first, *others = r.trained[::2, :RUNS].T
     yield by_update(
         "KL to the reference while training",
-        f"nats, exact; {RUNS} runs on 3 tokens, {sampled(k)}",
+        f"nats, exact; {RUNS} runs with 3 tokens, {sampled(k)}",
         line(update, first, "run 1"),
         each_run(update, others, "other runs"),
         line(update, r.trained[::2, RUNS], name="no penalty", series=8, role="reference"),
@@ -287,7 +287,7 @@ def readouts(k, r):
         Readout("KL of the best policy at this β", r.best, "nats", kl.reverse_kl_optimum),
         Readout("Cosine of pull and −∇KL(π‖ref)", told(r.cosine), source=kl.cosine),
         Readout("Bias of the logged estimate", 0.0 if abs(bias) < 1e-12 else bias, "nats", kl.k_moments),
-        Readout("Share of unpaid tokens at the end", 100 * left(r), "%", kl.train),
+        Readout("Final share of tokens without reward", 100 * left(r), "%", kl.train),
     ]
 
 
@@ -299,7 +299,7 @@ def told(cosine):
 def watched(k, r):
     beyond = ended(r)[0] - r.best
     return Gauge(
-        "KL beyond that of the best policy",
+        "KL beyond the best policy’s",
         0.0 if abs(beyond) < 1e-3 else beyond,
         MARGIN,
         "nats",
@@ -324,7 +324,7 @@ PLACE, ALIKE, AGE, NOISE, SEVERAL = "place", "alike", "age", "noise", "several"
 CAUSES = {
     ALIKE: "the same pull on every token",
     PLACE: "a push down on fallen tokens",
-    AGE: "samples of an older policy",
+    AGE: "samples from an older policy",
     NOISE: "noise that outweighs the pull",
     SEVERAL: "several faults at once",
 }
@@ -395,7 +395,7 @@ def why(k, blamed):
     return {
         PLACE: f"With {in_words(k)}, the penalty pushes down tokens that have fallen"
         + " by over 2 nats" * (k.placement != "reward"),
-        AGE: f"With {in_words(k)}, the charge is that of an older policy"
+        AGE: f"With {in_words(k)}, the charge comes from an older policy"
         if k.placement == "reward"
         else f"The samples come from an older policy, and {in_words(k)} does not correct for it",
         NOISE: f"With {sampled(k)}, noise outweighs the pull of the penalty",
@@ -428,7 +428,7 @@ def worse(k, r):
     if far - r.best >= -MARGIN:
         return None
     return Said(
-        f"The KL ends at {far:.2f} nats, nearer than the {r.best:.2f} of the best policy. Unpaid tokens keep "
+        f"The KL ends at {far:.2f} nats, below the best policy’s {r.best:.2f}. Tokens without a reward keep "
         f"{100 * left(r):.0f} % instead of {100 * r.best_unpaid:.0f} %.",
         {
             "no matter of noise": lambda: ended(end(run, replace(k, samples=4096)))[0] < r.best - MARGIN / 2,
@@ -440,7 +440,7 @@ def worse(k, r):
 def holds(k, r):
     far, free = ended(r)
     return Said(
-        f"The KL ends at {far:.2f} nats, the best policy at this β has {r.best:.2f}, and a run without a penalty ends "
+        f"The KL ends at {far:.2f} nats. The best policy at this β has {r.best:.2f}, and a run without a penalty ends "
         f"at {free:.2f}.",
         {
             "near the best": lambda: abs(r.trained[-20:, :RUNS].mean() - r.best) <= MARGIN,
@@ -454,7 +454,9 @@ GUESS = Guess(
     ("about 0.8", "about 1.06", "about 1.6"),
     Knobs(estimator="k3", placement="loss"),
     0,
-    lambda k, r: f"It ends at {ended(r)[0]:.2f} nats. The penalty holds it, but nearer than the best policy.",
+    lambda k, r: (
+        f"It ends at {ended(r)[0]:.2f} nats. The penalty holds the policy, but closer to the reference than is best."
+    ),
 )
 
 
