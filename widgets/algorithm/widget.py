@@ -355,9 +355,7 @@ def holds(k, r):
     went = f"The pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
     own, right = r.advantages[k.plugin], min(k.right, k.K)
     if not np.abs(r.push).max() > 1e-9:
-        return Said(
-            f"{went}. The group shown pushes nothing.", {"nothing": lambda: np.abs(own).max() < 1e-9}
-        )
+        return Said(f"{went}. The group shown pushes nothing.", {"nothing": lambda: np.abs(own).max() < 1e-9})
     if 0 < right < k.K and own[:right].mean() <= own[right:].mean():
         return Said(
             f"{went}. In the group shown, correct completions pay for their length.",
