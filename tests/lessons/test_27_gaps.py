@@ -19,11 +19,6 @@ def plan(job, minutes, known=()):
     return gaps.plan(gaps.value_of(job), minutes, known)
 
 
-def worth(gap_id):
-    """To work on rewards, with all that it needs."""
-    return sum(value("rewards and data", one) for one in gaps.needed(gap_id))
-
-
 def unlocks(gap_id):
     """How many others need it."""
     return sum(gap_id in gaps.needed(other) for other in gaps.IDS if other != gap_id)
@@ -44,8 +39,8 @@ def result(**knobs):
     return next(widget.run(Knobs(**knobs)))
 
 
-def famous_first():
-    return result(work="kernels and serving", minutes=120, order=widget.FAMOUS)
+def famous_first(minutes=120):
+    return result(work="kernels and serving", minutes=minutes, order=widget.FAMOUS)
 
 
 def cost_doubled(job):
@@ -60,6 +55,7 @@ def test_half_an_hour_on_the_famous_one_brings_a_kernel_engineer_nothing():
     k = widget.OPENING.other
     assert k == Knobs(work="kernels and serving", minutes=30, order=widget.FAMOUS)
     assert widget.broken(k, next(widget.run(k))).cause == "minutes spent on useless lessons"
+    assert famous_first(50).plan.ids == ("10a", "20a")
     assert all("10a" not in plan("kernels and serving", minutes).ids for minutes in (60, 120, 240, 465))
 
 

@@ -83,7 +83,7 @@ GUESS = Guess(
     ("30 minutes", "180 minutes", "it never does"),
     Knobs(work="kernels and serving", minutes=465),
     2,
-    lambda k, r: f"Not even with {k.minutes} minutes: GAE is worth nothing there, and no useful lesson needs it.",
+    lambda k, r: f"Not even with {k.minutes} minutes: GAE is worth nothing for kernels, and no useful lesson needs it.",
 )
 
 
@@ -327,7 +327,7 @@ def worse(k, r):
 def holds(k, r):
     if not r.plan.ids:
         return Said(
-            "All lessons that you do not know are worth nothing to you, so there is nothing to plan.",
+            "Every lesson that you do not know yet is worth nothing to you, so there is nothing to plan.",
             {"nothing has": lambda: not any(unknown(r))},
         )
     return Said(
