@@ -16,7 +16,7 @@ from widgets.frame.reader import host
 TESTS = Path(__file__).parents[1]
 FOUND = {  # the number that each answer says, in words or digits; and the run's
     "asynchrony": ((6, 8, 14), lambda w, k, r: w.wall(k)),
-    "bottlenecks": ((0, 3, 13), lambda w, k, r: 100 * r.behind),
+    "bottlenecks": ((5, 13, 25), lambda w, k, r: 100 * r.behind),
     "distillation": ((56, 61, 66), lambda w, k, r: 100 * r.last.right),
     "entropy": ((0, 8, 20), lambda w, k, r: w.many_found(r)),
     "forces": ((1 / 2, 2, 10), lambda w, k, r: r.critic / r.group),

@@ -114,13 +114,13 @@ PRESETS = {
     "Agents, 8 weeks": Knobs(rollout=30, tail=30, train=10, reference=3, sync=4, verify=21, other=2),
 }
 GUESS = Guess(
-    "For eight weeks, you always buy what saves most per week of work. How far behind the best set do you end?",
-    ("not at all", "3 %", "13 %"),
-    Knobs(rule="by return"),
+    "With eight weeks, buying by return ends 13 % behind the best set. How far behind does it end with twenty weeks?",
+    ("at most 5 %", "13 % again", "25 %"),
+    Knobs(rule="by return", weeks=20),
     2,
     lambda k, r: (
-        f"{100 * r.behind:.0f} %: the step is {r.step:.3f} of the original, and the best set for {k.weeks} weeks "
-        f"reaches {r.best:.3f}."
+        f"{100 * r.behind:.0f} %: the step falls to {r.step:.3f} of the original, but the best set for {k.weeks} weeks "
+        f"brings it to {r.best:.3f}."
     ),
 )
 
@@ -349,8 +349,8 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if dear(r) and not budget.corrected(r.names):
         why = (
-            f"The same quality takes {r.quality:.2f} times as long as at first, although a step takes {r.step:.2f}, "
-            "because nobody corrects the samples."
+            f"The same quality takes {r.quality:.2f} times as long as at first, although a step takes {r.step:.2f} of "
+            "its original time, because nobody corrects the samples."
         )
         claims = {
             "the step takes so much": lambda: np.isclose(step_with(k, r.names), r.step),
@@ -441,8 +441,8 @@ def outdone(k, r):
 def worse(k, r):
     if not budget.corrected(r.names) and k.extra > 1:
         return Said(
-            f"The same quality takes {r.quality:.2f} of the original time, and a step {r.step:.2f}, because nobody "
-            "corrects the samples.",
+            f"The same quality takes {r.quality:.2f} of the original time and a step {r.step:.2f} of it, because "
+            "nobody corrects the samples.",
             {
                 "something samples from another policy": lambda: needing(r.names),
                 "it takes so much": lambda: np.isclose(k.extra * step_with(k, r.names), r.quality),
@@ -474,9 +474,10 @@ def worse(k, r):
 
 def holds(k, r):
     weeks = counted(int(r.spent[-1]), "week")
-    ends = f"The step is {r.step:.3f} of the original, after {weeks} for {', '.join(r.names)}."
+    items, ending = " and ".join(filter(None, (", ".join(r.names[:-1]), *r.names[-1:]))), "of its original time."
+    ends = f"After {weeks} for {items}, the step takes {r.step:.3f} {ending}"
     if len(ends) > 150:
-        ends = f"The step is {r.step:.3f} of the original, after {weeks} for {len(r.names)} items of the menu."
+        ends = f"After {weeks} for {len(r.names)} items of the menu, the step takes {r.step:.3f} {ending}"
     return Said(
         ends if r.names else "Nothing was bought, so the step takes as long as before.",
         {
