@@ -109,7 +109,7 @@ def said_of(s: Scenario, sides: tuple[Side, Side], misfits: Sequence[Misfit]) ->
     weights = sides[0].parts[0][1] * fills
     state, frozen, passes = (share * has for _, share in sides[1].parts)
     whole = state + frozen + passes
-    beside = "" if misfits else f", {planner.live(s):,.0f} sequences an engine"
+    beside = "" if misfits else f", {planner.live(s):,.0f} sequences per engine"
     return f": {weights:,.0f} GB of weights{beside}", f": {state:,.0f} GB of state, {whole:,.0f} of {has:,.0f} in all"
 
 
