@@ -9,7 +9,7 @@ import numpy as np
 
 LIMITS = {  # words and number of each threshold
     "fall": ("fall of the reward, in standard deviations", 0.3),
-    "fall_alone": ("the same, if nothing else happens", 0.6),
+    "fall_alone": ("fall of the reward if nothing else happens, in standard deviations", 0.6),
     "errors": ("change of the reward, in standard errors", 3.0),
     "alike": ("share of batches to the end in which every completion gets the same reward", 0.9),
     "uniform": ("share of groups in which all rewards are equal", 0.6),
@@ -24,7 +24,7 @@ LIMITS = {  # words and number of each threshold
     "held_out": ("fall of a held-out score that has few values", 0.1),
     "gap": ("gap in the first row, in nats per token", 0.04),
     "gap_late": ("mean gap from row 6 on, in nats per token", 0.1),
-    "gap_growth": ("the same over the gap in the first row", 3.0),
+    "gap_growth": ("mean gap from row 6 on, over the gap in the first row", 3.0),
 }
 LIMIT = {name: value for name, (_, value) in LIMITS.items()}
 NEAR = 10  # batches: a fall with no other event this near is alone
