@@ -250,27 +250,27 @@ def broken(k, r):
     if not finished(r) or not hurt:
         return None
     first = hurt[0]
-    name, rate = ((k.a, k.rate_a), (k.b, k.rate_b))[first]
+    (name, rate), (other, _) = ((k.a, k.rate_a), (k.b, k.rate_b))[:: -1 if first else 1]
     at = f"{name} with {k.optimizer} at {modsum_rate(k.optimizer, rate):g}"
     claims = {"undoing it mends": lambda: not any(map(lost, end(run, replace(k, **fix(k, hurt)))))}
     if not np.isfinite(r[first].gain).all():
-        why = f"{at} ends without numbers: a token became so unlikely that the exponential in the loss overflowed."
+        why = f"{at} ends in NaN, because a token became so unlikely that the exponential in the loss overflowed."
         cause = OVERFLOW
         recipe = recipe_of(name)
         claims |= {"it has one, of k3": lambda: {**recipe.file.HP, **recipe.hyper}["beta"] > 0}
     else:
-        ends = f"{at} ends with the pass rate of a prompt {-r[first].gain.min():.2f} below the start"
+        ends = f"{at} ends {-r[first].gain.min():.2f} below its initial pass rate on one prompt"
         if len(hurt) == 1 and k.rate_a == k.rate_b and k.a != k.b and r[1 - first].pass_rate[:, -1].mean() >= WELL:
-            why, cause = f"{ends}: a rate that suits one file is too high for another.", "one rate for two files"
+            why, cause = f"{ends}, because this rate suits only {other}.", "one rate for two files"
             claims |= {
                 "it suits the other": lambda: bool((r[1 - first].gain >= -LOST).all()),
                 "the rate alone is too high": lambda: not any(map(lost, end(run, slower(k, hurt)))),
             }
         elif rate > SLOW:
-            why, cause = f"{ends}: its rate is too high.", "a rate that is too high"
+            why, cause = f"{ends}, because its rate is too high.", "a rate that is too high"
             claims |= {"the rate alone is": lambda: not any(map(lost, end(run, slower(k, hurt))))}
         else:
-            why, cause = f"{ends}: it made {r[first].steps} steps on {UPDATES} batches.", "too many steps on a batch"
+            why, cause = f"{ends}, after {r[first].steps} steps on {UPDATES} batches.", "too many steps on a batch"
         claims |= {"that much": lambda: r[first].gain.min() < -0.05}
     return Break(Said(why, claims), fix(k, hurt), cause)
 
