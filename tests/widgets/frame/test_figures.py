@@ -1,4 +1,4 @@
-"""What every small figure and every opening promises (CONTRIBUTING.md, "A small figure")."""
+"""What every small figure and every opening promises (CONTRIBUTING.md, "Figures and scenes")."""
 
 import inspect
 import re
