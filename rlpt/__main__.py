@@ -5,12 +5,12 @@ from difflib import get_close_matches
 from importlib import import_module
 
 COMMANDS = {  # name: (module, what it does)
-    "plan": ("rlpt.plan", "whether a run of your own model fits, what a step takes, what would shorten it"),
-    "calibrate": ("rlpt.calibrate", "what your GPU reaches of its data sheet, for that plan; needs torch"),
-    "doctor": ("rlpt.doctor.__main__", "what the log of a run shows, of TRL, verl or OpenRLHF: facts, events, a sign"),
-    "run": ("rlpt.run", "train an algorithm file, and watch its pass rate"),
-    "framework": ("rlpt.framework", "the same through the six roles: seven stages and one completion"),
-    "pipeline": ("rlpt.pipeline", "post-training of a tiny model, stage by stage"),
+    "plan": ("rlpt.plan", "check whether a run of your own model fits, how long a step takes, what would shorten it"),
+    "calibrate": ("rlpt.calibrate", "measure how much of its data sheet your GPU reaches, for that plan; needs torch"),
+    "doctor": ("rlpt.doctor.__main__", "read a log from TRL, verl or OpenRLHF: facts, events, signs of trouble"),
+    "run": ("rlpt.run", "train a tiny model with one algorithm file, and watch its pass rate"),
+    "framework": ("rlpt.framework", "train it through the six roles, and watch the seven stages and one completion"),
+    "pipeline": ("rlpt.pipeline", "post-train a tiny model, stage by stage"),
 }
 
 
@@ -30,7 +30,9 @@ def main(words=None, program="rlpt"):
     if command not in COMMANDS:
         near = get_close_matches(command, COMMANDS, 1)
         guess = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}"
-        sys.stderr.write(f"{program}: {f'no command {command[:40]}' if command else 'a command is missing'}; {guess}\n")
+        sys.stderr.write(
+            f"{program}: {f'there is no command {command[:40]}' if command else 'a command is missing'}; {guess}\n"
+        )
         return 2
     return import_module(COMMANDS[command][0]).main(others, f"{program} {command}")
 

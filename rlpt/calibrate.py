@@ -147,16 +147,16 @@ def table(row: Mapping[str, Any], sizes: Sizes) -> str:
         shown = (
             f"  {what(sizes)[one['name']]:38}  {1e3 * one['seconds']:11.3f} ms  {rate(one['number'], one['unit']):>14}"
         )
-        lines.append(f"{shown}  {reached:18}  assumed {taken}; median of {one['repeats']}")
+        lines.append(f"{shown}  {reached:18}  assumed {taken}; median of {one['repeats']} runs")
     if row["timed"] is None:
-        return "\n".join([*lines, "Small shapes on a CPU: they run, and nothing is calibrated."])
+        return "\n".join([*lines, "Small shapes on a CPU: they run, but nothing is calibrated."])
     engine = [
-        f"{row['efficiency'][name]:.1%} of {of}{'' if row['efficiency'][name] != taken else ', assumed'}"
+        f"{row['efficiency'][name]:.1%} of {of}{'' if row['efficiency'][name] != taken else ' (assumed)'}"
         for name, of, taken in zip(Efficiency._fields, (BANDWIDTH, ARITHMETIC), throughput.ASSUMED)
     ]
     lines.append(
-        f"An engine: {'; '.join(engine)}. Of these the line has what takes longer, for a plan with weights as in the "
-        "file and a cache in bf16:"
+        f"An engine reaches {' and '.join(engine)}. The line below has whichever takes longer, for a plan with weights "
+        "as in the file and a cache in bf16:"
     )
     return "\n".join([*lines, f'--timed "{row["timed"]}"'])
 
@@ -170,8 +170,9 @@ def chip_of(name: str) -> Accelerator | None:
 def arguments(program: str) -> Parser:
     parser = Parser(
         prog=program,
-        description="Times one layer of a model, with random weights, on the GPU at hand: what the plan assumes of "
-        "reading, of products, of attention, of launches and of the link to the host. Needs torch; takes a minute.",
+        description="Times one layer of a model, with random weights, on the GPU of this machine, and compares it with "
+        "what the plan assumes about memory reads, matrix products, attention, kernel launches and the link to the "
+        "host. Needs torch and takes a minute.",
         epilog=f"models: {', '.join(MODELS)}. chips: {', '.join(ACCELERATORS)}.",
     )
     add = parser.add_argument
@@ -180,20 +181,20 @@ def arguments(program: str) -> Parser:
         "--model",
         type=plan.config,
         default="qwen2.5-7b",
-        help="a model's config.json, - for standard input, or a name",
+        help="a model's name, its config.json, or - for standard input",
     )
     add(
         "--chip",
         type=plan.chip,
-        help=f'whose data sheet; default: by the name of the device. A name, or numbers: "{user_inputs.CHIP_EXAMPLE}"',
+        help=f'the data sheet to compare with, a name or numbers: "{user_inputs.CHIP_EXAMPLE}"; default: this GPU\'s',
     )
-    add("--sequences", type=whole(1, 2**14), default=64, help="that decode together")
-    add("--context", type=whole(1, 2**20), default=4096, help="tokens of each")
-    add("--batch", type=whole(1, 2**16), default=1024, help="tokens of a batch that is large for decoding")
-    add("--tokens", type=whole(1, 2**17), default=8192, help="of a micro-batch in training")
-    add("--longest", type=whole(1, 2**17), default=16384, help="tokens of one sequence in training")
-    add("--cpu", action="store_true", help="small shapes on a CPU, which shows that they run and calibrates nothing")
-    add("--json", action="store_true", help="the row of numbers alone")
+    add("--sequences", type=whole(1, 2**14), default=64, help="sequences that decode together, default %(default)s")
+    add("--context", type=whole(1, 2**20), default=4096, help="tokens in each decoding sequence, default %(default)s")
+    add("--batch", type=whole(1, 2**16), default=1024, help="tokens in a large decode batch, default %(default)s")
+    add("--tokens", type=whole(1, 2**17), default=8192, help="tokens in a training micro-batch, default %(default)s")
+    add("--longest", type=whole(1, 2**17), default=16384, help="tokens in one training sequence, default %(default)s")
+    add("--cpu", action="store_true", help="time small shapes on a CPU, which shows only that they run")
+    add("--json", action="store_true", help="print only the numbers, as one JSON object")
     return parser
 
 
@@ -201,16 +202,20 @@ def device(parser: Parser, chosen: argparse.Namespace) -> tuple[Machine, Acceler
     """What is timed, and the data sheet that it is held to; one sentence and status 2 where there is nothing."""
     torch = layer_timing.found_torch()
     if torch is None:
-        parser.error("torch is not installed here; run this where you train, or give the plan seconds that you timed")
+        parser.error(
+            "torch is not installed here. Run this where you train, or give the plan your own timings by --measured"
+        )
     if chosen.cpu:
         torch.set_num_threads(1)  # small shapes gain nothing from more, and wait for them on a busy machine
         return Machine(torch, "cpu"), None
     if not torch.cuda.is_available():
-        parser.error("torch finds no GPU here; --cpu times small shapes, which shows that they run")
+        parser.error("torch finds no GPU here. Run this where you train, or add --cpu to see that small shapes run")
     name = torch.cuda.get_device_name()
     accelerator = chosen.chip or chip_of(name)
     if accelerator is None:
-        parser.error(f"{name} is no chip of the table; name it or its numbers by --chip")
+        parser.error(
+            f"there is no data sheet for {name}. Pass --chip with a name from --help, or with the chip's numbers"
+        )
     return Machine(torch, "cuda"), accelerator
 
 
@@ -256,13 +261,13 @@ def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.cali
         try:
             timings = layer_timing.timings(machine, shape, sizes)
         except machine.torch.cuda.OutOfMemoryError:
-            parser.error("this layer does not fit into the GPU's memory; take fewer --sequences or a shorter --context")
+            parser.error("this layer does not fit into the GPU's memory; pass fewer --sequences or a shorter --context")
         except RuntimeError as fault:
             parser.error(f"torch cannot time this layer: {str(fault).splitlines()[0]}")
         made = row(machine, accelerator, chosen.config, sizes, timings)
         over = [one for one in made["measured"] if one.get("share", 0.0) > 1]
         if over:
-            parser.error(f"{over[0]['name']} is faster than {made['chip']} can be; name the right chip by --chip")
+            parser.error(f"the timing of {over[0]['name']} is faster than {made['chip']} allows; pass the right --chip")
         shown = "" if chosen.json else f"{table(made, sizes)}\n"
         sys.stdout.write(f"{shown}{json.dumps(made)}\n")
     return 0

@@ -34,7 +34,9 @@ CORRECTIONS = {
     "sequence_truncate": "answer ratio, at most 2",
     "sequence_mask": "answer mask, at most 3",
 }
-NO_RANKING = "Learning rates are the task's and not tuned for each file: two such runs do not rank two algorithms."
+NO_RANKING = (
+    "Learning rates belong to the task and are not tuned for each file: two such runs do not rank two algorithms."
+)
 
 
 @dataclass(frozen=True)
@@ -70,75 +72,83 @@ def parser(program, first, description, epilog):
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    run = made.add_argument_group("the run").add_argument
+    run = made.add_argument_group("training").add_argument
     run("--updates", type=whole(1, 1_000_000), default=100, metavar="N", help="iterations of the loop, default 100")
-    run("--seed", type=whole(0, 2**32 - 1), default=0, metavar="S", help="of all that is random in it, default 0")
-    run("--K", type=whole(1, 512), default=8, metavar="K", help="completions a prompt, default 8")
+    run(
+        "--seed",
+        type=whole(0, 2**32 - 1),
+        default=0,
+        metavar="S",
+        help="seed of everything random in the run, default 0",
+    )
+    run("--K", type=whole(1, 512), default=8, metavar="K", help="completions per prompt, default 8")
     run(
         "--passes",
         type=whole(1, 64),
         metavar="P",
-        help="passes over each batch (inner epochs), default: the algorithm file's",
+        help="passes over each batch (inner epochs), default: as in the algorithm file",
     )
     run(
         "--beta",
         type=number(0, 100),
         metavar="B",
-        help="weight of the KL to the reference, default: the algorithm file's",
+        help="KL coefficient, the weight of the KL to the reference, default: as in the algorithm file",
     )
-    run("--lam", type=number(0, 1), metavar="L", help="λ of a critic's advantages, default: the algorithm file's")
+    run("--lam", type=number(0, 1), metavar="L", help="λ of a critic's advantages, default: as in the file")
     run(
         "--scale-rewards",
         choices=DIVISORS,
-        help="by whose deviation a reward less its group's mean is divided, default: the algorithm file's",
+        help="divide a reward minus its group's mean by the standard deviation of the group or the batch, or by none, "
+        "default: as in the algorithm file",
     )
     run(
         "--correction",
         choices=CORRECTIONS,
-        help="weigh what late weights drew, in place of the file's own ratio and clip, default: do not",
+        help="correct for samples from older weights, in place of the file's own ratio and clip, default: do not",
     )
     run(
         "--lag",
         type=whole(0, 100),
         default=0,
         metavar="L",
-        help="updates by which the sampler's weights are late, default 0",
+        help="number of updates by which the sampler's weights are behind, default 0",
     )
     run(
         "--policy",
         choices=POLICIES,
         default="window",
-        help="what learns to add, default window; a critic is one anyway",
+        help="the model that learns to add, default window; a critic is always a window",
     )
-    run("--optimizer", choices=("sgd", "adamw"), help="default: sgd for modsum, adamw for the others")
-    run("--learning-rate", type=number(1e-6, 1e3), metavar="R", help="default: the task's, for this optimizer")
+    run("--optimizer", choices=("sgd", "adamw"), help="default: sgd for modsum, adamw for other tasks")
+    run("--learning-rate", type=number(1e-6, 1e3), metavar="R", help="default: the task's rate for this optimizer")
     run(
         "--micro-batches",
         type=whole(1, 4096),
         default=1,
         metavar="M",
-        help="parts of a batch that its gradient is summed over, default 1",
+        help="number of parts of a batch over which its gradient is summed, default 1",
     )
-    kept = made.add_argument_group("what is looked at and kept").add_argument
+    kept = made.add_argument_group("evaluation, log and checkpoint").add_argument
     kept(
         "--eval-every",
         type=whole(0, 1_000_000),
         default=10,
         metavar="N",
-        help="updates between evaluations on prompts that training never draws, default 10; 0: none, and it draws all",
+        help="updates between evaluations on prompts that training never samples, default 10; 0: evaluate never, and "
+        "train on all prompts",
     )
-    kept("--log", metavar="FILE", help="JSON Lines, a row an update, with TRL's names: python -m rlpt.doctor reads it")
+    kept("--log", metavar="FILE", help="write JSON Lines, one row per update, with TRL's names: rlpt doctor reads them")
     kept(
         "--checkpoint",
         metavar="FILE",
-        help="all of the run's state; where FILE is there, the run goes on from it, to the same bits",
+        help="save the whole state of the run; if FILE exists, the run resumes from it and ends with the same bits",
     )
     kept(
         "--checkpoint-every",
         type=whole(1, 1_000_000),
         default=10,
         metavar="N",
-        help="updates between two writings of it, default 10",
+        help="updates between two checkpoints, default 10",
     )
     return made
 
@@ -147,18 +157,22 @@ def refuse_the_impossible(made, chosen):
     """One sentence and status 2 for options that do not go together."""
     file = ALGORITHMS[chosen.algorithm]
     if chosen.policy != "window" and chosen.task != "add":
-        made.error(f"--policy {chosen.policy} needs --task add, the one task for which it has a start")
+        made.error(f"--policy {chosen.policy} needs --task add, the only task with weights for it to start from")
     if chosen.beta and "kl_term" not in differing(file, reinforce):
         having = [name for name, each in ALGORITHMS.items() if "kl_term" in differing(each, reinforce)]
-        made.error(f"--beta must be 0 for {chosen.algorithm}: its file has no KL term, that of {', '.join(having)} has")
+        made.error(
+            f"--beta must be 0 for {chosen.algorithm}, not {chosen.beta:g}: only {', '.join(having)} has a KL term"
+        )
     if chosen.lam is not None and "lam" not in file.HP:
         having = [name for name, each in ALGORITHMS.items() if "lam" in each.HP]
-        made.error(f"--lam needs a critic, which {chosen.algorithm} has not: {', '.join(having)} has one")
+        made.error(f"--lam needs a critic: only {', '.join(having)} has one, not {chosen.algorithm}")
     if chosen.scale_rewards and not less_the_mean(file):
         having = [name for name, each in ALGORITHMS.items() if less_the_mean(each)]
-        made.error(f"--scale-rewards needs a reward less its group's mean, as {', '.join(having)} have it")
+        made.error(
+            f"--scale-rewards needs rewards minus their group's mean, as in {', '.join(having)}, not {chosen.algorithm}"
+        )
     if chosen.log and chosen.checkpoint and Path(chosen.log).resolve() == Path(chosen.checkpoint).resolve():
-        made.error("--log and --checkpoint must be two files")
+        made.error("--log and --checkpoint must be two different files")
 
 
 def less_the_mean(file):
@@ -214,7 +228,7 @@ class Session:
             "correction": chosen.correction,
             "micro-batches": chosen.micro_batches,
             "seed": chosen.seed,
-            "an evaluation every": chosen.eval_every,
+            "updates between evaluations": chosen.eval_every,
             "start": checkpoint.fingerprint(self.controller.start.params),
         }
         self.update, self.shares, self.evaluations = 0, [], []
@@ -266,7 +280,9 @@ class Session:
         """Goes on from `packed`, and returns its `log`; checkpoint.Refused where it cannot."""
         state = checkpoint.unpacked(data, self.configuration | {"log": "kept" if logged else "none"})
         if state["update"] > self.updates:
-            raise checkpoint.Refused(f"it is of update {state['update']}, and --updates {self.updates} ends before it")
+            raise checkpoint.Refused(
+                f"it was written after update {state['update']}, but --updates {self.updates} ends before"
+            )
         self.update, self.shares = state["update"], state["shares"]
         self.evaluations = [Evaluation(*each) for each in state["evaluations"]]
         checkpoint.restore(self.controller, state["controller"])
@@ -290,7 +306,7 @@ class Session:
         last = min(10, len(self.shares))
         return (
             f"{self.configuration['algorithm']} on {self.configuration['task']}: {self.shares[0]:.3f} of the first "
-            f"batch right, {np.mean(self.shares[-last:]):.3f} of the last {last}{self.others()}"
+            f"batch correct, {np.mean(self.shares[-last:]):.3f} of the last {last} batches{self.others()}"
         )
 
     def others(self):
@@ -298,7 +314,7 @@ class Session:
         if not self.evaluations:
             return ""
         first, last = self.evaluations[0].mean, self.evaluations[-1].mean
-        return f"; of the prompts kept out {first:.3f} before and {last:.3f} after"
+        return f"; of the prompts kept out of training {first:.3f} correct before and {last:.3f} after"
 
     def kept_out_lines(self, most):
         """The evaluations, at most so many of them, the first and the last among these."""
@@ -308,12 +324,12 @@ class Session:
         named = ", ".join(str(examples[i].get("prompt", f"number {i}")) for i in self.kept_out[:3].tolist())
         more = f", and {len(self.kept_out) - 3} more" if len(self.kept_out) > 3 else ""
         yield (
-            f"evaluation on the prompts kept out of training ({named}{more}), {self.evaluations[0].completions} "
+            f"pass rate on the prompts kept out of training ({named}{more}), {self.evaluations[0].completions} "
             f"completions: {INTERVAL}"
         )
         places = np.unique(np.linspace(0, len(self.evaluations) - 1, most).round().astype(np.int64))
         for each in (self.evaluations[i] for i in places):
-            yield f"{each.update:7}  {each}"
+            yield f"  after update {each.update:<6}  {each}"
 
 
 def controller(file, task, prompts, policy, settings):

@@ -31,11 +31,13 @@ def options(words, program):
     made = companion.parser(
         program,
         "",
-        "Train a policy through the six roles, and watch the seven stages and one completion.",
-        "A run that is killed goes on from its --checkpoint by the same command.",
+        "Trains a tiny model through the six roles, and shows the seven stages and one completion.",
+        "If a run with --checkpoint is killed, the same command resumes it.",
     )
-    made.add_argument("--task", choices=TASKS, default="add", help="default add")
-    made.add_argument("--algorithm", choices=ALGORITHMS, default="grpo", help="default grpo")
+    made.add_argument("--task", choices=TASKS, default="add", help="what the model learns, default add")
+    made.add_argument(
+        "--algorithm", choices=ALGORITHMS, default="grpo", help="an algorithm file of sim/algorithms, default grpo"
+    )
     chosen = made.parse_args(words)
     companion.refuse_the_impossible(made, chosen)
     return made, chosen
@@ -46,7 +48,7 @@ def train(session, events):
     run.
     """
     print(session.settings())
-    print(f"goes on after update {session.update}" if session.update else "the seven stages of the first iteration")
+    print(f"resuming after update {session.update}" if session.update else "the seven stages of the first iteration")
     for event in events:
         if event.iteration == 0:
             first_iteration(event, session)
@@ -54,7 +56,7 @@ def train(session, events):
             progress(session.update, session.updates)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    print(" update  right")
+    print(" update  correct, share of the completions sampled since the row before")
     for part in np.array_split(np.arange(session.update), min(ROWS, session.update)):
         share = float(np.mean([session.shares[i] for i in part]))
         print(f"{part[-1] + 1:7}  {share:5.3f}  {'#' * round(BAR * share)}")

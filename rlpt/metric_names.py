@@ -37,7 +37,7 @@ QUANTITIES = {
         dict(TRL="always", verl="always", OpenRLHF="always"),
     ),
     "reward_sd": Quantity(
-        *("deviation of the reward", ""),
+        *("standard deviation of the reward", ""),
         dict(
             TRL=(("reward_std", PLAIN),),
             verl=(("critic/score/max", MOST), ("critic/score/min", LEAST)),
@@ -46,20 +46,20 @@ QUANTITIES = {
         dict(TRL="always", verl="always, as largest and smallest", OpenRLHF="always"),
     ),
     "gap": Quantity(
-        *("log-prob gap", "nats a token"),
+        *("log-prob gap", "nats per token"),
         dict(
             TRL=(("sampling/sampling_logp_difference/mean", PLAIN),),
             verl=(("rollout_corr/k3_kl", K3), ("training/rollout_probs_diff_mean", BOUND)),
             OpenRLHF=(("vllm_kl", SIGNED),),
         ),
         dict(
-            TRL="GRPO with use_vllm=True and its correction, which changes the loss too; RLOO never",
+            TRL="GRPO with use_vllm=True and its correction, which also changes the loss; RLOO never",
             verl="rollout.calculate_log_probs=True, without bypass_mode",
-            OpenRLHF="--algo.advantage.is_correction_level token, which masks tokens too",
+            OpenRLHF="--algo.advantage.is_correction_level token, which also masks tokens",
         ),
     ),
     "zero_variance": Quantity(
-        *("groups with one reward for all", "share"),
+        *("groups in which all rewards are equal", "share"),
         dict(
             TRL=(("frac_reward_zero_std", PLAIN),),
             verl=(("rollouts/zero_variance", PLAIN),),
@@ -67,21 +67,21 @@ QUANTITIES = {
         ),
         dict(
             TRL='always; with scale_rewards="batch" it is 0 or 1 and says nothing',
-            verl="trainer.rollout_data_dir: give its JSONL files as well",
+            verl="trainer.rollout_data_dir, if you add its JSONL files",
             OpenRLHF="--rollout.n_samples_per_prompt above 1, with rewards of 0 and 1; say how many with --k",
         ),
     ),
     "kl": Quantity(
-        *("KL to the reference", "nats a token"),
+        *("KL to the reference", "nats per token"),
         dict(
             TRL=(("kl", TOKEN),),
             verl=(("actor/kl_loss", TOKEN), ("actor/reward_kl_penalty", TOKEN)),
             OpenRLHF=(("kl", TOKEN),),
         ),
         dict(
-            TRL="beta above 0 (GRPO has 0, RLOO 0.05)",
+            TRL="beta above 0 (default: 0 in GRPO, 0.05 in RLOO)",
             verl="actor.use_kl_loss=True or algorithm.use_kl_in_reward=True",
-            OpenRLHF="--algo.kl.init_coef above 0 (it has 0.01)",
+            OpenRLHF="--algo.kl.init_coef above 0 (default: 0.01)",
         ),
     ),
     "length": Quantity(
@@ -94,7 +94,7 @@ QUANTITIES = {
         dict(TRL="always", verl="always", OpenRLHF="always"),
     ),
     "entropy": Quantity(
-        *("entropy", "nats a token"),
+        *("entropy", "nats per token"),
         dict(TRL=(("entropy", PLAIN),), verl=(("actor/entropy", PLAIN),), OpenRLHF=(("entropy_loss", PLAIN),)),
         dict(TRL="always", verl="always, but not in bypass_mode", OpenRLHF="--actor.entropy_coef 0"),
     ),
@@ -137,12 +137,12 @@ PREFERENCES = {  # what TRL's DPOTrainer logs (dpo_trainer.py)
         dict(TRL="DPOTrainer: always", verl="", OpenRLHF=""),
     ),
     "accuracy": Quantity(
-        *("pairs in the right order", "share"),
+        *("pairs ranked correctly", "share"),
         dict(TRL=(("rewards/accuracies", PLAIN),), verl=(), OpenRLHF=()),
         dict(TRL="DPOTrainer: always", verl="", OpenRLHF=""),
     ),
     "chosen": Quantity(
-        *("log-prob of the chosen", "nats"),
+        *("log-prob of the chosen answers", "nats"),
         dict(TRL=(("logps/chosen", PLAIN),), verl=(), OpenRLHF=()),
         dict(TRL="DPOTrainer: always", verl="", OpenRLHF=""),
     ),
@@ -155,9 +155,9 @@ HELD_OUT = Quantity(  # asked for and never guessed: these only look like one
         OpenRLHF=(r"(eval/)?eval_.+_pass\d+",),
     ),
     dict(
-        TRL="a reward function of weight 0 in reward_weights, or of eval_dataset with eval_strategy",
-        verl="trainer.test_freq above 0 (it has -1)",
-        OpenRLHF="--eval.dataset and --eval.steps (it has -1)",
+        TRL="a reward function with weight 0 in reward_weights, or an eval_dataset with eval_strategy",
+        verl="trainer.test_freq above 0 (default: -1)",
+        OpenRLHF="--eval.dataset and --eval.steps (default: -1)",
     ),
 )
 FRAMEWORKS = tuple(VERSIONS)

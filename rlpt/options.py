@@ -1,4 +1,4 @@
-"""What an algorithm's setting is called in three trainers, as "Take" shows it on the pages about algorithms.
+"""What an algorithm's setting is called in three trainers, as "Export" shows it on the pages about algorithms.
 
 One table, a row a quantity, a column a program; TRL has one for each of its configurations. A name stands here only if
 it was read in the source of the release that VERSIONS gives: TRL's `trainer/*_config.py` and `experimental/*/`, verl's
@@ -15,12 +15,12 @@ BUFFER = "+reward.reward_kwargs.overlong_buffer_cfg"  # hydra adds what its file
 CUT = "cut and held constant"
 WIDE = "1000000.0"  # a bound that no ratio reaches
 
-COMPARES = "GRPOConfig takes the group's mean from a reward, RLOOConfig the others'"
-WHITENED = "by the mean and deviation of the batch, and has no option against it"
+COMPARES = "GRPOConfig subtracts the group's mean from a reward, RLOOConfig the mean of the others"
+WHITENED = "by the mean and deviation of the batch, and has no option to turn this off"
 IS = "vllm_importance_sampling_{}={}".format  # TRL's options of a weight for what vLLM draws
 OFFSET = "algorithm.rollout_correction"  # verl's for what its engine draws
-CENTER = "its own is around the policy before its first step"
-OLDER = "by what the policy was before its first step, and clips the ratio since then beside it"
+CENTER = "its own clip is around the policy before the first step"
+OLDER = "by the policy before its first step, and also clips the ratio since then"
 EACH_PASS = ", at each pass"  # a weight of the newest policy, where there are several steps a batch
 SENDING = "distillation.distillation_loss"
 DISTILLED = "distillation.enabled=True " + SENDING + ".use_task_rewards=False " + SENDING
@@ -47,7 +47,7 @@ def openrlhf_gate(level, mode, *bounds):
     return f"{gate}_level {level} {gate}_mode {mode} {gate}_threshold {' '.join(map(str, bounds))}"
 
 
-PRODUCT = "# OpenRLHF takes no product of an answer's ratios"
+PRODUCT = "# OpenRLHF has no product of an answer's ratios"
 # masks by k1 bound the engine's probability over the trainer's: 1/3 is a ratio of 3
 VERL_WAYS = {
     "none": verl_weight("null"),
@@ -68,7 +68,7 @@ VERL_WAYS = {
 # no option.
 TABLE = {
     "estimator": (
-        "how a completion gets its advantage",
+        "this advantage",
         {
             "TRL": {
                 "critic": f"# TRL has no PPO and no critic: {COMPARES}",
@@ -96,7 +96,7 @@ TABLE = {
                 "minus the mean": "--algo.advantage.estimator dr_grpo",
                 "leave-one-out": "--algo.advantage.estimator rloo",
                 "minus the batch's mean": "--algo.advantage.estimator flash_reinforce",
-                "reward": "# OpenRLHF has no advantage that is the bare reward: reinforce takes the batch's mean",
+                "reward": "# OpenRLHF has no advantage that is the bare reward: reinforce subtracts the batch's mean",
                 "over the batch's deviation": "# OpenRLHF has no deviation over the batch without the batch's mean",
             },
         },
@@ -112,7 +112,7 @@ TABLE = {
         "centering of a critic's advantages",
         {
             "verl": {False: ""},  # said by the whitening
-            "OpenRLHF": {False: "# OpenRLHF takes the batch's mean from a critic's advantages, whatever is set"},
+            "OpenRLHF": {False: "# OpenRLHF always subtracts the batch's mean from a critic's advantages"},
         },
     ),
     "lam": ("λ of the critic's advantages", {"verl": "algorithm.lam={}", "OpenRLHF": "--algo.advantage.lambd {}"}),
@@ -123,9 +123,9 @@ TABLE = {
     "added": (
         "what is added to the standard deviation",
         {
-            "GRPOConfig": {1e-4: "", "else": "# TRL adds 0.0001 to the standard deviation, and no option says {}"},
-            "verl": {1e-6: "", "else": "# verl adds 1e-06 to the standard deviation, and no option says {}"},
-            "OpenRLHF": {1e-9: "", "else": "# OpenRLHF adds 1e-09 to the standard deviation, and no option says {}"},
+            "GRPOConfig": {1e-4: "", "else": "# TRL adds 0.0001 to the standard deviation, and no option sets {}"},
+            "verl": {1e-6: "", "else": "# verl adds 1e-06 to the standard deviation, and no option sets {}"},
+            "OpenRLHF": {1e-9: "", "else": "# OpenRLHF adds 1e-09 to the standard deviation, and no option sets {}"},
         },
     ),
     "samples": (
@@ -134,7 +134,7 @@ TABLE = {
         | BATCH["samples"][1],
     ),
     "prompts": (
-        "prompts a batch, all in one step",
+        "prompts per batch, all in one step",
         {
             "GRPOConfig": "per_device_train_batch_size={completions}",
             "RLOOConfig": "per_device_train_batch_size={completions}",
@@ -143,7 +143,7 @@ TABLE = {
         | BATCH["prompts"][1],
     ),
     "passes": (
-        "passes over a batch",
+        "passes over each batch",
         {
             "GRPOConfig": "num_iterations={}",
             "RLOOConfig": "num_iterations={}",
@@ -187,7 +187,7 @@ TABLE = {
         },
     ),
     "cap": (
-        "where the ratio is cut",
+        "the cap on the ratio",
         {"GRPOConfig": "epsilon_high={}", "verl": f"{ACTOR}.clip_ratio_low=1.0 {ACTOR}.clip_ratio_high={{above}}"},
     ),
     "dual_clip": (
@@ -220,7 +220,7 @@ TABLE = {
         },
     ),
     "kl": (
-        "the price of the KL to the reference",
+        "a KL penalty",
         {
             "GRPOConfig": {
                 "none": "beta=0.0",
@@ -247,11 +247,11 @@ TABLE = {
         },
     ),
     "bonus": (
-        "the bonus for entropy",
+        "an entropy bonus",
         {"GRPOConfig": "entropy_coef={}", "verl": f"{ACTOR}.entropy_coeff={{}}", "OpenRLHF": "--actor.entropy_coef {}"},
     ),
     "correction": (
-        "what a token of another policy counts",
+        "a weight for tokens that another policy sampled",
         {
             "GRPOConfig": {
                 "none": IS("correction", False),
@@ -283,7 +283,7 @@ TABLE = {
         },
     ),
     "sent": (
-        "what a teacher sends of each token",
+        "what a teacher sends for each token",
         {
             "DistillationConfig": {
                 "all logits, reverse": "beta=1.0",
@@ -300,11 +300,14 @@ TABLE = {
             "OpenRLHF": {"else": "# OpenRLHF has no teacher that grades a student's text"},
         },
     ),
-    "k": ("how many tokens it names", {"verl": SENDING + ".topk={}"}),
+    "k": ("the number of tokens that a teacher names", {"verl": SENDING + ".topk={}"}),
     "filter": (
-        "groups drawn again",
+        "groups that are sampled again",
         {
-            "GRPOConfig": {"never": "", "else": "# TRL draws no group again: one without a signal stays in the batch"},
+            "GRPOConfig": {
+                "never": "",
+                "else": "# TRL samples no group again: a group without a signal stays in the batch",
+            },
             "RLOOConfig": {"never": ""},
             "verl": {
                 "never": "algorithm.filter_groups.enable=False",
@@ -315,7 +318,7 @@ TABLE = {
         },
     ),
     "overlong": (
-        "the price on a completion's last tokens",
+        "a penalty on a completion's last tokens",
         {
             "GRPOConfig": {
                 0: "",
@@ -347,16 +350,16 @@ TABLE = {
             "OpenRLHF": {
                 "sigmoid": "",
                 "ipo": "--model.ipo_enable",
-                "else": "# OpenRLHF trains on pairs by DPO and IPO alone",
+                "else": "# OpenRLHF trains on pairs only by DPO and IPO",
             },
         },
     ),
     "price": (
-        "the price of a nat",
+        "β, the price of a nat",
         {name: "beta={}" for name in ("DPOConfig", "KTOConfig", "CPOConfig", "ORPOConfig")}
         | {"OpenRLHF": "--model.beta {}"},
     ),
-    "flipped": ("the share of labels turned round", {"DPOConfig": "label_smoothing={}"}),
+    "flipped": ("the share of labels that are flipped", {"DPOConfig": "label_smoothing={}"}),
     "margin": ("the margin", {"CPOConfig": "simpo_gamma={}"}),
 }
 BESIDE = {"beta"}  # said by another quantity's option
@@ -368,12 +371,12 @@ WHENCE = {
     "CPOConfig": "# from trl.experimental.cpo import CPOConfig",
     "ORPOConfig": "# from trl.experimental.orpo import ORPOConfig",
 }
-RATE = "# no learning rate: the book's belong to its tiny policies, as do batch and length; {}'s own is {}"
+RATE = "# no learning rate, because the book's belongs to its tiny policy, as do batch and length; {}'s default is {}"
 RATES = {"TRL": "1e-06", "verl": "1e-06", "OpenRLHF": "1e-06"}
 PAIRS_RATES = {"TRL": "1e-06", "OpenRLHF": "1e-05"}
-PRICED = "# the price of a nat is one of the book's world: a model's is to be found anew"
-ONE_GPU = "# on one GPU; a part of the batch at a time: divide it, and set gradient_accumulation_steps to the divisor"
-NO_RATIO = "# one step a batch: the ratio is 1, and no clip acts"
+PRICED = "# the price of a nat belongs to the book's tiny world: find one for your own model"
+ONE_GPU = "# on one GPU; for smaller parts, divide the batch size and set gradient_accumulation_steps to the divisor"
+NO_RATIO = "# with one step per batch, the ratio is 1 and no clip acts"
 
 # ── settings of the algorithm files and of the recipes made of them ──
 FILES = {

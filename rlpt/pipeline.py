@@ -23,6 +23,12 @@ from sim.pipeline.report import measure
 from sim.pipeline.stages import NothingToLearn, Stage
 from sim.worlds.tasks import HELD, TRAIN, Chain
 
+COLUMNS_MEAN = (
+    "Columns of the table: pass@1 and @16, share of the prompts solved in 1 and in 16 attempts; thinks, share of "
+    "completions with a thought; acc, share of the thoughts that end correctly; skill, probability of the next running "
+    "total if those before are correct; length, tokens per completion; nats, entropy per token; KL, nats per "
+    "completion from the stage before; sampled and trained, tokens; s, seconds."
+)
 COLUMNS = ("stage", "pass@1", "@16", "thinks", "acc", "skill", "length", "nats", "KL", "sampled", "trained", "s")
 WIDTHS = (8, 16, 7, 8, 7, 7, 8, 6, 7, 9, 11, 6)
 MOST_STEPS, MOST_SEEDS = 100_000, 100  # what is asked for ends some day
@@ -32,31 +38,58 @@ PATIENCE = 20  # updates of RL without a live group before a word is said
 def chosen(words, program):
     """(the parser, what was asked for)."""
     usual = paths.Settings()
-    made = Parser(prog=program, description="Post-training of a tiny model, stage by stage.")
+    made = Parser(prog=program, description="Post-trains a tiny model, stage by stage.", epilog=COLUMNS_MEAN)
     add = made.add_argument
     prompts, steps = whole(1, len(TRAIN)), whole(1, MOST_STEPS)
-    add("--path", type=stages_of, default="base,sft,cot,dpo,rl", help="base or init, then any of sft cot dpo rft rl")
-    add("--seed", type=whole(0, 2**32 - 1), help="default 0")
-    add("--rare", type=number(0, 1), default=0.0, help="share of worked answers in the corpus")
-    add("--demos", type=prompts, default=usual.demos, help="demonstrations of cot")
-    add("--cot-steps", type=steps, default=usual.cot_steps)
-    add("--beta", type=number(0.001, 1000), default=usual.beta, help="of dpo")
-    add("--dpo-steps", type=steps, default=usual.dpo_steps)
-    add("--nll", type=number(0, 1000), default=usual.nll, help="weight of the chosen's cross-entropy in dpo")
-    add("--rl-steps", type=steps, default=usual.rl_steps)
-    add("--rl-prompts", type=prompts, default=usual.rl_prompts)
-    add("--length-penalty", type=whole(1, Chain.T), metavar="L", help="tokens before the limit that rl charges for")
-    add("--eval", type=sizes, default="300x64", help="held-out prompts x completions")
-    add("--pretrain", action="store_true", help="train the base, also where a shipped one would do")
-    add("--seeds", type=seeds, help="0-7: a table of mean, standard deviation and range")
-    add("--save", type=Path, metavar="DIR", help="keep the policy after each stage")
-    add("--json", action="store_true", help="an object a stage, a line each")
-    add("--make-checkpoints", action="store_true", help="make the shipped policies again")
+    add(
+        "--path",
+        type=stages_of,
+        default="base,sft,cot,dpo,rl",
+        help="base or init, then any of sft, cot, dpo, rft and rl, separated by commas; default: base,sft,cot,dpo,rl",
+    )
+    add("--seed", type=whole(0, 2**32 - 1), help="random seed, default 0")
+    add(
+        "--rare",
+        type=number(0, 1),
+        default=0.0,
+        help="share of worked answers in the corpus of the base model, default 0",
+    )
+    add(
+        "--demos",
+        type=prompts,
+        default=usual.demos,
+        help="number of demonstrations in the cot stage, default %(default)s",
+    )
+    add("--cot-steps", type=steps, default=usual.cot_steps, help="steps of the cot stage, default %(default)s")
+    add("--beta", type=number(0.001, 1000), default=usual.beta, help="β of the dpo stage, default %(default)s")
+    add("--dpo-steps", type=steps, default=usual.dpo_steps, help="steps of the dpo stage, default %(default)s")
+    add(
+        "--nll",
+        type=number(0, 1000),
+        default=usual.nll,
+        help="weight of the chosen answers' cross-entropy in the dpo stage, default 0",
+    )
+    add("--rl-steps", type=steps, default=usual.rl_steps, help="steps of the rl stage, default %(default)s")
+    add("--rl-prompts", type=prompts, default=usual.rl_prompts, help="prompts of the rl stage, default: all")
+    add(
+        "--length-penalty",
+        type=whole(1, Chain.T),
+        metavar="L",
+        help="number of tokens before the length limit that the rl stage penalizes, default: none",
+    )
+    add("--eval", type=sizes, default="300x64", help="held-out prompts x completions per prompt, default 300x64")
+    add("--pretrain", action="store_true", help="train the base model, even if the shipped one would do")
+    add(
+        "--seeds", type=seeds, help="a range such as 0-7: print the mean, standard deviation and range over these seeds"
+    )
+    add("--save", type=Path, metavar="DIR", help="save the policy after each stage")
+    add("--json", action="store_true", help="print one JSON object per stage, each on a line")
+    add("--make-checkpoints", action="store_true", help="train the shipped policies again")
     asked = made.parse_args(words)
     if asked.seeds and (asked.json or asked.save or asked.seed is not None):
-        made.error("--seeds makes a table of several seeds: it goes with none of --seed, --json and --save")
+        made.error("--seeds prints a table over several seeds and cannot be combined with --seed, --json or --save")
     if asked.rare and asked.path[0] == "init":
-        made.error(f"--rare {asked.rare:g}: init has read no corpus; begin --path with base")
+        made.error(f"--rare {asked.rare:g} needs a --path that begins with base, because init has read no corpus")
     return made, asked
 
 
@@ -64,12 +97,14 @@ def stages_of(text):
     """The path as a tuple of stages."""
     path = tuple(text.split(","))
     if path[0] not in paths.STARTS:
-        raise argparse.ArgumentTypeError(f"it begins with base or init, not {path[0] or 'nothing'}; stages may follow")
+        raise argparse.ArgumentTypeError(f"must begin with base or init, not {path[0] or 'nothing'}")
     for name in path[1:]:
         if name not in paths.STAGES:
             near = get_close_matches(name, paths.STAGES, 1)
             guess = f"did you mean {near[0]}? " if near else ""
-            raise argparse.ArgumentTypeError(f'no stage "{name}"; {guess}stages: {" ".join(paths.STAGES)}')
+            raise argparse.ArgumentTypeError(
+                f'there is no stage "{name}"; {guess}the stages are {", ".join(paths.STAGES)}'
+            )
     return path
 
 
@@ -79,8 +114,8 @@ def sizes(text):
     prompts, n = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 2 <= prompts <= len(HELD) or n % 8 or not 16 <= n <= 256:
         raise argparse.ArgumentTypeError(
-            f"{text[:20]} is no evaluation such as 300x64: 2 to {len(HELD):,} prompts, and completions in eights from "
-            "16 to 256"
+            f"must be prompts x completions such as 300x64, with 2 to {len(HELD):,} prompts and a multiple of 8 from "
+            f"16 to 256 completions, not {text[:20]}"
         )
     return prompts, n
 
@@ -90,7 +125,7 @@ def seeds(text):
     match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", text)
     first, last = (int(match[1]), int(match[2])) if match else (0, 0)
     if not first < last < first + MOST_SEEDS:
-        raise argparse.ArgumentTypeError(f"{text[:20]} is no range such as 0-7, of 2 to {MOST_SEEDS} seeds")
+        raise argparse.ArgumentTypeError(f"must be a range of 2 to {MOST_SEEDS} seeds, such as 0-7, not {text[:20]}")
     return list(range(first, last + 1))
 
 
@@ -120,7 +155,7 @@ def courses(asked, seed):
             ):
                 progress(seed, stage)
         except NothingToLearn as error:
-            print(f"{name}: {error}; put sft or cot before it", file=sys.stderr)
+            print(f"{name}: {error}; put sft or cot before {name} in --path", file=sys.stderr)
             raise SystemExit(3) from None
         seconds = time.perf_counter() - began
         yield stage, measure(stage.policy, before and before.policy, HELD[:prompts], n), seconds
@@ -137,7 +172,8 @@ def opened(asked, seed, settings):
 
 def progress(seed, stage):
     if stage.name == "rl" and stage.step == PATIENCE and not any(stage.rows["live"]) and not stage.rows["gradient"]:
-        print(f"rl: no group of seed {seed} had both outcomes in {PATIENCE} steps, so nothing moves", file=sys.stderr)
+        both = "both correct and wrong completions"
+        print(f"rl, seed {seed}: no group had {both} in {PATIENCE} steps, so the policy did not move", file=sys.stderr)
     if sys.stderr.isatty():
         end = "\n" if stage.step == stage.steps else ""
         print(f"\rseed {seed} {stage.name} {stage.step} of {stage.steps} ", end=end, file=sys.stderr, flush=True)

@@ -4,6 +4,7 @@ and their words; not a model, which is in planner.py.
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -39,7 +40,12 @@ def config(text: str) -> Model:
 
 
 def chip(text: str) -> Accelerator:
-    return ACCELERATORS[text] if text in ACCELERATORS else refused(user_inputs.chip, text)[0]
+    if text in ACCELERATORS:
+        return ACCELERATORS[text]
+    if not re.search(r"\d ", text):  # a name, not numbers with their units
+        must = f"Use a name from --help, or numbers, for example: {user_inputs.CHIP_EXAMPLE}"
+        raise argparse.ArgumentTypeError(f"no chip is called “{text[:40]}”. {must}")
+    return refused(user_inputs.chip, text)[0]
 
 
 def law(text: str) -> Law:

@@ -11,7 +11,8 @@ from sim.framework.checkpoint import Refused
 
 EVERY = 10  # updates between two lines
 ROW = b'{"step": '  # how a row of the log begins
-HEAD = """entropy in nats a token, clipped as a share of the tokens of the last pass
+HEAD = """pass rate: exact, on the prompts trained on; kept out: sampled, on prompts that training never samples
+entropy: nats per token; clipped: share of tokens in the last pass; gradient: its norm
  update  completions  pass rate  kept out  entropy  clipped  gradient
 """
 
@@ -20,15 +21,17 @@ def options(words, program):
     made = companion.parser(
         program,
         "ALGORITHM",
-        "Train an algorithm file of sim/algorithms, and watch its pass rate.",
+        "Trains a tiny model with one algorithm file of sim/algorithms, and prints its pass rate.",
         "\n".join(f"{name:10} {file.__doc__.split('. ')[0]}" for name, file in ALGORITHMS.items()),
     )
-    made.add_argument("algorithm", choices=ALGORITHMS, help="a file of sim/algorithms, see below")
-    made.add_argument("--task", choices=TASKS, help="one task only; else all, one after the other")
+    made.add_argument("algorithm", choices=ALGORITHMS, help="an algorithm file, listed below")
+    made.add_argument(
+        "--task", choices=TASKS, help="train on this task only; default: on all three, one after the other"
+    )
     chosen = made.parse_args(words)
     companion.refuse_the_impossible(made, chosen)
     if not chosen.task and (chosen.log or chosen.checkpoint):
-        made.error("--log and --checkpoint are of one run: say which --task")
+        made.error(f"--log and --checkpoint keep a single run: add --task with one of {', '.join(TASKS)}")
     return made, chosen
 
 
@@ -43,7 +46,9 @@ def kept(session, log, checkpoint, every):
     log, checkpoint = log and Path(log), checkpoint and Path(checkpoint).resolve()  # the file that a link leads to
     resumed = checkpoint is not None and checkpoint.exists()
     if not resumed and log and log.exists() and log.stat().st_size:
-        raise Refused(f"{log} is there already: name another file, or give the --checkpoint of its run")
+        raise Refused(
+            f"{log} exists already: choose a different --log, or add the --checkpoint of the run that wrote it"
+        )
     if not resumed:
         if log:
             open(log, "ab").close()  # that it cannot be written is said before the first checkpoint
@@ -53,7 +58,7 @@ def kept(session, log, checkpoint, every):
     try:
         written = session.load(checkpoint.read_bytes(), log is not None)
     except Refused as fault:
-        raise Refused(f"{checkpoint} cannot be gone on from: {fault}") from None
+        raise Refused(f"cannot resume from {checkpoint}: {fault}") from None
     return noted(session, log, cut(log, written) if log else b"", checkpoint, every)
 
 
@@ -86,15 +91,17 @@ def cut(log, written):
     """
     other = f"{log} is not the log of this checkpoint"
     if log.name != written["name"]:
-        raise Refused(f"{other}: that is called {written['name']}")
+        raise Refused(f"{other}, whose log is called {written['name']}")
     if log.exists() and not log.is_file():
-        raise Refused(f"{log} is no file that a log could go on in")
+        raise Refused(f"{log} is not a regular file, so no log can continue in it")
     with open(log if log.exists() else os.devnull, "rb") as file:
         head, later = file.read(written["bytes"]), file.read(len(ROW))
     if known_of(log, head) != written:
-        raise Refused(f"{other}: its first {written['bytes']} bytes are others")
+        raise Refused(f"{other}: its first {written['bytes']} bytes are not those that the run wrote")
     if not ROW.startswith(later) and not later.startswith(ROW):
-        raise Refused(f"{other}: what stands in it after {written['bytes']} bytes is no row of a run")
+        raise Refused(
+            f"{other}: after {written['bytes']} bytes, it continues with something that is not a row of a run"
+        )
     if later:
         os.truncate(log, len(head))
     return head
@@ -124,8 +131,8 @@ def run(train, made, chosen, task):
     session = None
 
     def stopped():
-        goes_on = f"; the same command goes on from {chosen.checkpoint}" if chosen.checkpoint else ""
-        return f"stopped after update {session.update if session else 0}{goes_on}"
+        resume = f"; run the same command again to resume from {chosen.checkpoint}" if chosen.checkpoint else ""
+        return f"stopped after update {session.update if session else 0}{resume}"
 
     with guarded(made, stopped):
         try:

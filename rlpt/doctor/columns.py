@@ -13,8 +13,8 @@ from rlpt.metric_names import BOUND, GROUP_SD, K3, LEAST, MOST, PLAIN, SIGNED, T
 from sim.words import counted
 
 UNREAD_GROUPS = (
-    "The share of groups with one reward for all cannot be read off this log: it is 0 or 1 throughout, as with a "
-    "deviation over the batch, or below 1 where all rewards are alike, as in RLOO, whose KL is in the reward."
+    "The share of groups in which all rewards are equal cannot be read off this log. It is 0 or 1 throughout, as with "
+    "a deviation over the batch, or below 1 although all rewards are equal, as in RLOO with the KL in its reward."
 )
 ASKED_FOR = metric_names.QUANTITIES | metric_names.PREFERENCES
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from rlpt.doctor import curves, reward
 from rlpt.doctor.marks import LIMIT, event, shown
+from rlpt.metric_names import QUANTITIES
 
 
 def found(run, scorers=()):
@@ -34,7 +35,7 @@ def against_beginning(run, name, kind, times, below=False):
             ratio = run.at(name) / begin
 
         def says(value):
-            return f"{shown(value)}, {shown(value / begin)} times the initial value"
+            return f"{shown(value)} {QUANTITIES[name].unit}, {shown(value / begin)} times the initial value"
 
         yield from lasting(run, name, ratio <= times if below else ratio >= times, kind, says)
 
@@ -118,7 +119,9 @@ def cut_off(run):
 
 def gradient_zero(run):
     if run.has("gradient_norm"):
-        yield from lasting(run, "gradient_norm", run.at("gradient_norm") == 0, "gradient 0", lambda value: "exactly")
+        yield from lasting(
+            run, "gradient_norm", run.at("gradient_norm") == 0, "gradient 0", lambda value: "the norm is exactly 0"
+        )
 
 
 def spike(run):

@@ -146,6 +146,8 @@ def length(run):
         times = end / begin
         how = f"grew to {shown(times)} times" if times >= 1 else f"fell to {shown(times)} times"
         says = f"Completion length {how} its initial value, from {shown(begin)} to {shown(end)} tokens."
+        if shown(begin) == shown(end):
+            says = f"Completion length was {shown(begin)} tokens both at the beginning and at the end."
         yield fact(run, says, "length", times >= LONGER or times <= 1 / LONGER)
 
 

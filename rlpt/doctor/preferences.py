@@ -10,7 +10,7 @@ from rlpt.doctor.curves import first_lasting
 from rlpt.doctor.marks import Fact, event, shown
 
 WORDS = dict(
-    accuracy="The fraction of pairs in the right order",
+    accuracy="The fraction of pairs that are ranked correctly",
     margin="The margin",
     chosen="The log-prob of the chosen answer",
     loss="The loss",

@@ -49,7 +49,8 @@ def sign(run, name, place, detail="", quantity="reward", column=""):
 def infrastructure(run, seen):
     for kind, name in (("gap", "gap"), ("gap grows", "stale"), ("no number", "no number")):
         if event := seen.first(kind):
-            yield sign(run, name, event.place, event.says, event.quantity)
+            says = event.says if kind == "no number" else f"the gap is {event.says}"
+            yield sign(run, name, event.place, says, event.quantity)
     if any(facts.rate(run)) and any(fact.alarm for fact in facts.rate(run)):
         yield sign(run, "rate", 0, "", "learning_rate")
 
@@ -63,7 +64,7 @@ def never_differs(run, seen):
     if cut is not None and cut >= LIMIT["cut_off"] and values[0] <= 0:
         yield sign(run, "truncation", 0, f"{cut:.0%} of the first completions are cut off", "cut_off")
     else:
-        yield sign(run, "verifier", 0, f"it is {shown(values[0])}", "reward")
+        yield sign(run, "verifier", 0, f"the reward is {shown(values[0])}", "reward")
 
 
 def uniform_groups(run, seen, wreck):
@@ -81,7 +82,7 @@ def uniform_groups(run, seen, wreck):
                 run,
                 "groups",
                 0,
-                f"this holds for {share.mean():.0%} of the groups in the first {len(share)} batches",
+                f"all rewards are equal in {share.mean():.0%} of the groups in the first {len(share)} batches",
                 "zero_variance",
             )
     elif run.has("reward_sd"):
@@ -99,12 +100,16 @@ def wrecked(run, seen):
             before = [e.place for e in beside if e.place <= lost.place]
             place = min([lost.place, *before])
             moved = ", ".join(dict.fromkeys(e.kind for e in beside)) or "nothing else in the log"
-            return sign(
-                run, "step", place, f"{lost.says}; at the same time: {moved}{at_that_row(run, place)}", lost.quantity
-            )
+            says = f"{in_words(lost)}; at the same time: {moved}{at_that_row(run, place)}"
+            return sign(run, "step", place, says, lost.quantity)
     if lost := seen.first("reward falls"):
-        return sign(run, "fell", lost.place, lost.says, "reward")
+        return sign(run, "fell", lost.place, in_words(lost), "reward")
     return None
+
+
+def in_words(lost):
+    """How the reward was lost, as a sentence."""
+    return f"the reward fell {lost.says}" if lost.kind == "reward falls" else lost.says
 
 
 def at_that_row(run, place):
@@ -168,7 +173,7 @@ def length_paid(run, scores, seen, wreck):
     if longer and run.rose and not any(not each.trained for each in scores.scorers):
         capped = cut and last_fifth(run.at("cut_off")) >= LIMIT["cut_off"]
         if capped or last_fifth(run.at("length")) >= 3 * run.begin("length"):
-            yield sign(run, "length", longer.place, longer.says, "length")
+            yield sign(run, "length", longer.place, f"completion length went to {longer.says}", "length")
             return
     if cut and not (run.has("reward") and np.all(run.reward == run.reward[0])):
         yield sign(run, "cut off", cut.place, cut.says, "cut_off")
@@ -178,9 +183,9 @@ def far(run, seen, wreck):
     if wreck:
         return
     if jump := seen.first("entropy jumps", "KL jumps"):
-        yield sign(run, "jump", jump.place, jump.says, jump.quantity)
+        yield sign(run, "jump", jump.place, f"{jump.kind}: {jump.says}", jump.quantity)
     elif (large := seen.first("KL is large")) and not run.rose:
-        yield sign(run, "far", large.place, large.says, "kl")
+        yield sign(run, "far", large.place, f"the KL is {large.says}", "kl")
 
 
 def outweighed(run, seen):
@@ -189,7 +194,7 @@ def outweighed(run, seen):
     if (coefficient := facts.coefficient(run)) is not None:
         yield sign(run, "penalty", 0, f"the loss is {shown(coefficient[0])} × the KL", "kl")
     elif back := seen.first("KL returns"):
-        yield sign(run, "penalty", back.place, back.says, "kl")
+        yield sign(run, "penalty", back.place, f"the KL fell {back.says}", "kl")
 
 
 def narrower(run, seen, wreck):

@@ -245,7 +245,7 @@ def lines(report):
     yield f"{kind(report.found)}: {counted(report)}"
     for quantity, curve in report.found.curves.items():
         note = f" ({curve.note})" if curve.note else ""
-        yield f"  {words_of(quantity):34} {' and '.join(curve.columns)}{note}"
+        yield f"  {words_of(quantity):38} {' and '.join(curve.columns)}{note}"
     yield ""
     for fact in report.facts:
         yield f"{'!' if fact.alarm else ' '} {fact.says} [{steps_of(fact.rows)}]"

@@ -70,8 +70,8 @@ def shape_of(model: Model) -> Shape:
     }
     if found := next((what for what, there in other.items() if there), None):
         raise ValueError(
-            f"{model.name} has {found}, which torch has no kernel of its own for; the shares are the chip's more than "
-            "the model's, so time a model with plain heads, such as qwen3-8b"
+            f"{model.name} has {found}, for which torch has no kernel; the shares depend on the chip more than on the "
+            "model, so time a model with plain heads instead, such as qwen3-8b"
         )
     moe = model.moe
     plain = Shape(model.hidden, model.heads, model.kv_heads, model.head_dim, model.intermediate, model.gated_mlp)

@@ -69,22 +69,22 @@ def unpacked(data, configuration):
     """The tree that was packed; Refused if the data is truncated, damaged or from a different configuration."""
     head, _, body = data.partition(b"\n")
     if not head.startswith(KIND):
-        raise Refused("it is no checkpoint of this program")
+        raise Refused("it is not a checkpoint of this program")
     if head != KIND + digest(body):
-        raise Refused("it is cut off or damaged: its check sum is another one")
+        raise Refused("it is cut off or damaged, because its checksum does not match")
     try:
         with np.load(io.BytesIO(body), allow_pickle=False) as stored:
             state = json.loads(stored["text"].tobytes())
             arrays = [stored[f"arr_{i}"] for i in range(len(stored.files) - 1)]
     except (BadZipFile, ValueError, KeyError):
-        raise Refused("it is no checkpoint of this program") from None
+        raise Refused("it is not a checkpoint of this program") from None
     other = [name for name in configuration if state["configuration"].get(name) != configuration[name]]
     if other:
         was, now = (
             ", ".join(f"{name} {'not set' if kept.get(name) is None else kept[name]}" for name in other)
             for kept in (state["configuration"], configuration)
         )
-        raise Refused(f"it is of a run with {was}, and this one has {now}")
+        raise Refused(f"it is from a run with {was}, but this run has {now}")
 
     def whole(node):
         if isinstance(node, dict):

@@ -13,7 +13,7 @@ from sim.estimators import wilson
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 
-INTERVAL = "Wilson's 95 % interval over completions, of these prompts and no others"
+INTERVAL = "Wilson's 95 % interval over completions, for these prompts and no others"
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ def telling(batch):
 def lines(batch, row, task):
     """The row's record as text; log-probs are in nats, under the sampling weights and under the frozen start."""
     example = task.examples[batch.example[row]]
-    ending = "ended itself" if batch.finished[row] else f"cut off at {batch.T} tokens"
+    ending = "ended by its stop token" if batch.finished[row] else f"cut off at {batch.T} tokens"
     yield (
-        f"completion {row % batch.K + 1} of {batch.K} of the prompt {example.get('prompt', example['id'])!r}, "
-        f"sampled by version {batch.version[row]}, {ending}"
+        f"completion {row % batch.K + 1} of {batch.K} for the prompt {example.get('prompt', example['id'])!r}, "
+        f"sampled by version {batch.version[row]} of the weights, {ending}"
     )
     yield HEAD
     for t in range(int(batch.valid_mask[row].sum())):

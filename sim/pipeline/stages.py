@@ -134,7 +134,7 @@ def rft(policy, seed, batch, steps=100):
     """The right ones of the model's own completions, 128 an update, as if they were demonstrations."""
     right = batch.accuracy > 0
     if not right.any():
-        raise NothingToLearn(f"0 right ones among {len(batch.tokens):,} samples")
+        raise NothingToLearn(f"0 correct completions among {len(batch.tokens):,} samples")
     draw = batches(batch.example[right], batch.tokens[right], 128, np.random.default_rng([seed, 5]))
     paid = dict(sampled_tokens=float(batch.response_mask.sum()), right=int(right.sum()))
     return fitted("rft", policy, draw, steps, 0.01, paid)

@@ -101,13 +101,13 @@ def test_a_row_has_the_machine_the_versions_the_date_and_each_number_with_unit_a
     assert told["training"]["number"] == pytest.approx(714.67e12, rel=1e-4) and told["training"]["repeats"] == 20
     shown = calibrate.table(row, SIZES)
     assert f'--timed "{row["timed"]}"' in shown.splitlines()[-1]
-    assert "65% of bandwidth" in shown and "0.250 ms" in shown and "assumed 0.350 ms; median of 20" in shown
+    assert "65% of bandwidth" in shown and "0.250 ms" in shown and "assumed 0.350 ms; median of 20 runs" in shown
     assert (
-        "An engine: 64.4% of bandwidth; 64.5% of arithmetic. " in shown
+        "An engine reaches 64.4% of bandwidth and 64.5% of arithmetic. " in shown
     )  # 49.37 GB, 15.01 at 65.1 % and 34.36 at 64.1
     slow = [replace(one, flop=0.0) if one.name == "batch" else one for one in TIMED]
     shown = calibrate.table(calibrate.row(Machine(torch, "cuda"), H100, LLAMA, SIZES, slow), SIZES)
-    assert "64.4% of bandwidth; 60.0% of arithmetic, assumed. " in shown
+    assert "64.4% of bandwidth and 60.0% of arithmetic (assumed). " in shown
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_without_torch_without_a_gpu_and_on_an_unknown_one_it_is_a_sentence(monk
     new = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: True, get_device_name=lambda: "NVIDIA L40S"))
     for words in ([], ["--cpu"]):
         assert "torch is not installed here" in refusal(monkeypatch, capsys, None, *words)
-    assert "torch finds no GPU here; --cpu" in refusal(monkeypatch, capsys, none)
-    assert "NVIDIA L40S is no chip of the table" in refusal(monkeypatch, capsys, new)
+    assert "torch finds no GPU here. Run this where you train, or add --cpu" in refusal(monkeypatch, capsys, none)
+    assert "there is no data sheet for NVIDIA L40S" in refusal(monkeypatch, capsys, new)
     assert "has a latent" in refusal(monkeypatch, capsys, none, "--model", "deepseek-v3")
 
 
@@ -169,7 +169,7 @@ def test_what_the_gpu_cannot_hold_or_the_sheet_cannot_have_is_a_sentence(monkeyp
     assert "torch cannot time this layer: no kernel image\n" in refusal(monkeypatch, capsys, torch)
     monkeypatch.setattr(calibrate.layer_timing, "timings", lambda *of: TIMED)
     slow = ("--chip", "80 GB, 1 TB/s, 989 TFLOP/s, 450 GB/s")
-    assert "weights is faster than your chip can be" in refusal(monkeypatch, capsys, torch, *slow)
+    assert "the timing of weights is faster than your chip allows" in refusal(monkeypatch, capsys, torch, *slow)
 
 
 @pytest.mark.slow
@@ -177,5 +177,5 @@ def test_what_the_gpu_cannot_hold_or_the_sheet_cannot_have_is_a_sentence(monkeyp
 def test_on_a_cpu_small_shapes_run_and_calibrate_nothing(capsys):
     assert calibrate.main(["--cpu", "--model", "qwen3-30b-a3b"]) == 0
     *shown, row = capsys.readouterr().out.splitlines()
-    assert shown[-1] == "Small shapes on a CPU: they run, and nothing is calibrated." and "--timed" not in row
+    assert shown[-1] == "Small shapes on a CPU: they run, but nothing is calibrated." and "--timed" not in row
     assert json.loads(row)["timed"] is None and len(json.loads(row)["measured"]) == len(shown) - 2 == 7

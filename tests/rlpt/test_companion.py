@@ -92,9 +92,9 @@ def test_every_option_that_changes_the_numbers_is_part_of_the_configuration():
     changed = dict(K=4, lag=1, seed=1, micro_batches=2, eval_every=2, beta=0.1, passes=1, algorithm="ppo")
     changed |= dict(policy="transformer", optimizer="sgd", learning_rate=0.01)
     for name, value in changed.items():
-        with pytest.raises(Refused, match="it is of a run with"):
+        with pytest.raises(Refused, match="it is from a run with"):
             session(**{name: value}).load(data, logged=False)
-    with pytest.raises(Refused, match="it is of a run with task add"):
+    with pytest.raises(Refused, match="it is from a run with task add"):
         session("lookup").load(data, logged=False)
 
 
@@ -110,7 +110,7 @@ def test_another_start_is_another_run(monkeypatch):
         return policy
 
     monkeypatch.setattr(companion.tasks, "checkpoint", moved)
-    with pytest.raises(Refused, match="it is of a run with start"):
+    with pytest.raises(Refused, match="it is from a run with start"):
         session().load(data, logged=False)
 
 
@@ -125,14 +125,14 @@ def test_of_many_evaluations_the_first_the_last_and_some_between_are_shown():
     trained(run)
     head, *lines = run.kept_out_lines(4)
     assert "(number 1), 320 completions" in head
-    assert [int(line.split()[0]) for line in lines] == [0, 10, 20, 30]
+    assert [int(line.split()[2]) for line in lines] == [0, 10, 20, 30]
 
 
 def test_the_last_line_has_the_prompts_that_were_kept_out():
     run = session("modsum", updates=20, eval_every=10)
     trained(run)
     first, last = run.evaluations[0].mean, run.evaluations[-1].mean
-    assert run.sampled().endswith(f"; of the prompts kept out {first:.3f} before and {last:.3f} after")
+    assert run.sampled().endswith(f"; of the prompts kept out of training {first:.3f} correct before and {last:.3f} after")
     alone = session("modsum", updates=2, eval_every=0)
     trained(alone)
     assert "kept out" not in alone.sampled()

@@ -32,7 +32,8 @@ def test_training_ends_above_its_start_and_shows_seven_stages(task):
     assert done.returncode == 0 and done.stderr == ""
     assert [int(n) for n in re.findall(r"^  (\d) \w+", done.stdout, flags=re.M)] == [1, 2, 3, 4, 5, 6, 7]
     first, last = map(
-        float, re.search(r"(\d\.\d+) of the first batch right, (\d\.\d+) of the last 10", done.stdout).groups()
+        float,
+        re.search(r"(\d\.\d+) of the first batch correct, (\d\.\d+) of the last 10 batches", done.stdout).groups(),
     )
     assert last > first + 0.2
 
@@ -41,7 +42,8 @@ def test_training_ends_above_its_start_and_shows_seven_stages(task):
 def test_it_trains_the_transformer_in_place_of_the_window():
     done = framework("--policy", "transformer", "--updates", "20")
     first, last = map(
-        float, re.search(r"(\d\.\d+) of the first batch right, (\d\.\d+) of the last 10", done.stdout).groups()
+        float,
+        re.search(r"(\d\.\d+) of the first batch correct, (\d\.\d+) of the last 10 batches", done.stdout).groups(),
     )
     assert last > first + 0.2
 
@@ -55,11 +57,13 @@ def test_one_completion_is_shown_with_a_line_a_token():
 
 def test_the_evaluation_says_on_what_and_with_which_interval():
     text = framework("--updates", "6", "--eval-every", "4").stdout
-    assert "evaluation on the prompts kept out of training (0+0=, 0+5=, 1+2=, and 17 more), 320 completions" in text
-    assert "Wilson's 95 % interval over completions, of these prompts and no others" in text
-    assert re.findall(r"^ +(\d+)  \d\.\d+ \[\d\.\d+, \d\.\d+\]$", text, flags=re.M) == ["0", "4", "6"]
+    assert "pass rate on the prompts kept out of training (0+0=, 0+5=, 1+2=, and 17 more), 320 completions" in text
+    assert "Wilson's 95 % interval over completions, for these prompts and no others" in text
+    assert re.findall(r"^  after update (\d+) +\d\.\d+ \[\d\.\d+, \d\.\d+\]$", text, flags=re.M) == ["0", "4", "6"]
     last = text.splitlines()[-2]
-    assert re.search(r"of the last 6; of the prompts kept out \d\.\d+ before and \d\.\d+ after$", last)
+    assert re.search(
+        r"of the last 6 batches; of the prompts kept out of training \d\.\d+ correct before and \d\.\d+ after$", last
+    )
     assert "kept out" not in framework("--updates", "2", "--eval-every", "0").stdout
 
 
@@ -70,7 +74,7 @@ def test_every_setting_is_said_before_the_run():
     first, *_ = framework(*words.split(), "--seed", 9, "--updates", 2).stdout.splitlines()
     assert first == (
         "algorithm grpo, task add, policy window, beta 0.5, K 4, passes 2, optimizer sgd, learning rate 0.25, "
-        "lag 1, micro-batches 3, seed 9, an evaluation every 10"
+        "lag 1, micro-batches 3, seed 9, updates between evaluations 10"
     )
 
 
@@ -80,8 +84,8 @@ def test_a_run_in_two_parts_draws_the_curve_of_the_whole(tmp_path):
     kept = ["--checkpoint", tmp_path / "run.ckpt"]
     framework("--updates", 10, *kept)
     second = framework("--updates", 20, *kept).stdout
-    assert "goes on after update 10" in second
-    assert second[second.index(" update  right") :] == whole[whole.index(" update  right") :]
+    assert "resuming after update 10" in second
+    assert second[second.index(" update  correct") :] == whole[whole.index(" update  correct") :]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_a_run_in_two_parts_draws_the_curve_of_the_whole(tmp_path):
         (["--algorithm", "sarsa"], "invalid choice: 'sarsa'"),
         (["--algorithm", "dapo", "--beta", "1"], "--beta must be 0 for dapo"),
         (["--K", "1"], "K must be at least 2"),
-        (["--checkpoint", "README.md"], "README.md cannot be gone on from: it is no checkpoint of this program"),
+        (["--checkpoint", "README.md"], "README.md: it is not a checkpoint of this program"),
     ],
 )
 def test_a_wrong_word_ends_in_a_sentence_and_a_status(words, sentence):

@@ -19,9 +19,9 @@ every_command = pytest.mark.parametrize("command", COMMANDS)
     "words, sentence",
     [
         ([], f"rlpt: a command is missing; {LISTED}"),
-        (["docter"], "rlpt: no command docter; did you mean doctor?"),
-        (["serve"], f"rlpt: no command serve; {LISTED}"),
-        (["--verbose"], f"rlpt: no command --verbose; {LISTED}"),
+        (["docter"], "rlpt: there is no command docter; did you mean doctor?"),
+        (["serve"], f"rlpt: there is no command serve; {LISTED}"),
+        (["--verbose"], f"rlpt: there is no command --verbose; {LISTED}"),
     ],
 )
 def test_a_word_that_is_no_command_is_one_sentence_and_status_2(words, sentence, capsys):

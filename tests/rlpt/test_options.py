@@ -288,7 +288,7 @@ def test_every_file_and_every_recipe_has_a_setting_and_what_it_exchanges_is_know
 
 
 def test_with_one_step_a_batch_nothing_is_missing_where_the_file_has_no_ratio():
-    assert "one step a batch" in written("TRL", options.setting(rloo))
+    assert "one step per batch" in written("TRL", options.setting(rloo))
     assert "has no option for the ratio: none" in written("TRL", options.setting(rloo, dict(inner_epochs=4)))
 
 

@@ -39,9 +39,11 @@ def test_objects_say_what_was_paid_and_policies_are_kept(tmp_path):
 def test_a_stage_with_nothing_to_learn_from_ends_in_status_3():
     done = command("--path", "base,dpo", "--eval", "60x16")
     assert done.returncode == 3
-    assert done.stderr == "dpo: 0 pairs from 4,096 samples, every one wrong; put sft or cot before it\n"
+    assert done.stderr == "dpo: 0 pairs from 4,096 samples, every one wrong; put sft or cot before dpo in --path\n"
     done = command("--path", "base,rft", "--eval", "60x16")
-    assert done.returncode == 3 and done.stderr.startswith("rft: 0 right ones among 4,096 samples; put sft or cot")
+    assert done.returncode == 3 and done.stderr.startswith(
+        "rft: 0 correct completions among 4,096 samples; put sft or cot"
+    )
 
 
 def test_rl_without_a_live_group_is_no_error_and_says_so_once():
@@ -54,12 +56,15 @@ def test_rl_without_a_live_group_is_no_error_and_says_so_once():
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        ("--path base,sff", 'argument --path: no stage "sff"; did you mean sft? stages: sft cot dpo rft rl'),
-        ("--path sft,rl", "argument --path: it begins with base or init, not sft; stages may follow"),
+        (
+            "--path base,sff",
+            'argument --path: there is no stage "sff"; did you mean sft? the stages are sft, cot, dpo, rft, rl',
+        ),
+        ("--path sft,rl", "argument --path: must begin with base or init, not sft"),
         (
             "--eval 300",
-            "argument --eval: 300 is no evaluation such as 300x64: 2 to 2,000 prompts, and completions in eights from "
-            "16 to 256",
+            "argument --eval: must be prompts x completions such as 300x64, with 2 to 2,000 prompts and a multiple of "
+            "8 from 16 to 256 completions, not 300",
         ),
         ("--rare 1.5", "argument --rare: must be a number from 0 to 1, not 1.5"),
         ("--cot-steps -1", "argument --cot-steps: must be a whole number from 1 to 100,000, not -1"),
@@ -67,14 +72,20 @@ def test_rl_without_a_live_group_is_no_error_and_says_so_once():
         ("--nll inf", "argument --nll: must be a number from 0 to 1,000, not inf"),
         (
             "--seeds 0-1 --seed 5",
-            "--seeds makes a table of several seeds: it goes with none of --seed, --json and --save",
+            "--seeds prints a table over several seeds and cannot be combined with --seed, --json or --save",
         ),
-        (f"--seeds 0-{'9' * 5000}", f"argument --seeds: 0-{'9' * 18} is no range such as 0-7, of 2 to 100 seeds"),
+        (
+            f"--seeds 0-{'9' * 5000}",
+            f"argument --seeds: must be a range of 2 to 100 seeds, such as 0-7, not 0-{'9' * 18}",
+        ),
         ("--save README.md", "README.md cannot be written or read: File exists"),
         ("--sed 3", "unrecognized arguments: --sed 3; did you mean --seed?"),
         ("--beta nan", "argument --beta: must be a number from 0.001 to 1,000, not nan"),
-        ("--seeds 7", "argument --seeds: 7 is no range such as 0-7, of 2 to 100 seeds"),
-        ("--path init,rl --rare .1", "--rare 0.1: init has read no corpus; begin --path with base"),
+        ("--seeds 7", "argument --seeds: must be a range of 2 to 100 seeds, such as 0-7, not 7"),
+        (
+            "--path init,rl --rare .1",
+            "--rare 0.1 needs a --path that begins with base, because init has read no corpus",
+        ),
     ],
 )
 def test_a_wrong_word_ends_in_one_line_and_status_2(words, sentence):

@@ -81,7 +81,7 @@ def test_what_cannot_be_used_is_one_sentence(text, asked, sentence):
 
 def test_what_logs_a_missing_quantity_is_said():
     said = " ".join(words.notes(made.report()))
-    assert "KL to the reference (TRL: beta above 0 (GRPO has 0, RLOO 0.05))" in said
+    assert "KL to the reference (TRL: beta above 0 (default: 0 in GRPO, 0.05 in RLOO))" in said
 
 
 def test_every_column_that_was_left_unread_is_named():

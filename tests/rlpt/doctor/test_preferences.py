@@ -25,7 +25,7 @@ def test_a_log_of_dpo_is_named_and_its_facts_are_read():
     assert words.kind(seen.found).endswith("of a DPO run") and seen.signs == ()
     said = " ".join(fact.says for fact in seen.facts)
     assert "The loss went from 0.693 in the first row" in said  # ln 2
-    assert "The fraction of pairs in the right order went from 0.5 in the first row" in said
+    assert "The fraction of pairs that are ranked correctly went from 0.5 in the first row" in said
 
 
 def test_a_policy_destroyed_at_once_is_seen_although_pairs_stand_in_order():

@@ -49,7 +49,7 @@ def test_the_lines_begin_with_kind_rows_and_batches():
     assert any(
         re.match(r"! From step 17 on, every group has equal rewards\. \[steps 17 to \d+\]", line) for line in lines
     )
-    assert any(re.match(r" +step 17  length up: [\d.]+, 8\.\d+ times the initial value", line) for line in lines)
+    assert any(re.match(r" +step 17  length up: [\d.]+ tokens, 8\.\d+ times the initial value", line) for line in lines)
 
 
 def test_an_alarm_without_a_sign_is_a_fact():

@@ -64,24 +64,24 @@ DATA = checkpoint.packed(dict(weights=np.arange(50.0)), CONFIGURATION)
 
 @pytest.mark.parametrize("length", [0, 1, 30, 60, 95, 96, 200, len(DATA) // 2, len(DATA) - 1])
 def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(length):
-    with pytest.raises(checkpoint.Refused, match=r"cut off or damaged|no checkpoint of this program"):
+    with pytest.raises(checkpoint.Refused, match=r"cut off or damaged|not a checkpoint of this program"):
         checkpoint.unpacked(DATA[:length], CONFIGURATION)
 
 
 def test_a_changed_byte_or_another_file_is_refused():
     with pytest.raises(checkpoint.Refused, match="cut off or damaged"):
         checkpoint.unpacked(DATA[:-9] + bytes([DATA[-9] ^ 1]) + DATA[-8:], CONFIGURATION)
-    with pytest.raises(checkpoint.Refused, match="no checkpoint of this program"):
+    with pytest.raises(checkpoint.Refused, match="not a checkpoint of this program"):
         checkpoint.unpacked(b"PK\x03\x04", CONFIGURATION)
     forged = checkpoint.KIND + checkpoint.digest(b"no archive") + b"\nno archive"
-    with pytest.raises(checkpoint.Refused, match="no checkpoint of this program"):
+    with pytest.raises(checkpoint.Refused, match="not a checkpoint of this program"):
         checkpoint.unpacked(forged, CONFIGURATION)
 
 
 def test_another_configuration_is_told_apart_in_one_sentence():
-    with pytest.raises(checkpoint.Refused, match=r"^it is of a run with K 8, and this one has K 4$"):
+    with pytest.raises(checkpoint.Refused, match=r"^it is from a run with K 8, but this run has K 4$"):
         checkpoint.unpacked(DATA, dict(algorithm="grpo", K=4))
-    with pytest.raises(checkpoint.Refused, match=r"with lag not set, and this one has lag 2$"):
+    with pytest.raises(checkpoint.Refused, match=r"with lag not set, but this run has lag 2$"):
         checkpoint.unpacked(DATA, CONFIGURATION | dict(lag=2))
 
 

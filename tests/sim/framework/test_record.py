@@ -27,7 +27,9 @@ def batch(**more):
 
 def test_a_line_a_token_with_what_each_role_wrote():
     first, head, *rows, last = record.lines(batch(ref_logp=np.full((2, 7), -0.75)), 0, tasks.Lookup())
-    assert first == "completion 1 of 2 of the prompt '?7=', sampled by version 12, ended itself"
+    assert (
+        first == "completion 1 of 2 for the prompt '?7=', sampled by version 12 of the weights, ended by its stop token"
+    )
     assert head.split() == ["t", "token", "log-prob", "reference", "mask", "advantage"]
     assert [row.split() for row in rows] == [
         ["0", "<call>", "-0.2500", "-0.7500", "1", "0.5000"],

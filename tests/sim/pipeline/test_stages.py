@@ -79,7 +79,7 @@ def test_a_base_that_is_never_right_has_neither_pairs_nor_right_ones(shipped):
     assert len(chosen) == len(rejected) == 0 and chosen.dtype == np.int64
     with pytest.raises(stages.NothingToLearn, match="0 pairs from 512 samples, every one wrong"):
         last(stages.dpo(shipped["base-0"], 0, batch, chosen, rejected))
-    with pytest.raises(stages.NothingToLearn, match="0 right ones among 512 samples"):
+    with pytest.raises(stages.NothingToLearn, match="0 correct completions among 512 samples"):
         last(stages.rft(shipped["base-0"], 0, batch))
 
 
