@@ -114,7 +114,7 @@ SPENT = {  # of a step: (roles of sim/synthesis/budget.py, how it is drawn)
     "all else": (("reference", "sync", "verify", "other"), "passes"),
 }
 SAID = {
-    "text": "Ten answers to each of ten sums. The filled ones are correct.",
+    "text": "Ten answers to each of ten sums. The filled ones are correct, and “hmm” marks an answer without a number.",
     "pushes": (
         "GRPO pushes each answer up or down. The rarer an outcome is among the ten answers, the harder the push."
     ),

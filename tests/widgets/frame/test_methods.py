@@ -69,7 +69,7 @@ def said(name, program, **knobs):
             "off_policy",
             "TRL",
             dict(passes=4),
-            "# TRL weighs by what the policy was before its first step, and clips the ratio since then beside it",
+            "# TRL weighs by the policy before its first step, and also clips the ratio since then",
         ),
     ],
 )
