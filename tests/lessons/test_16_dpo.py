@@ -36,6 +36,11 @@ def each_step():
     return direct_preference.train(dpo.world(), *dpo.pairs(dpo.ASKED, 0.0, 200, 0.0, 0), "sigmoid", 0.4, every=1)
 
 
+def first_term():
+    """Of the two terms of the winners' log-ratio at 0.4, nats; the second is the KL."""
+    return each_step().chosen[-1] + each_step().kl[-1]
+
+
 @cache
 def with_imitation():
     """SimPO with the likelihood term of TRL's default: CPOConfig of TRL 1.16.0 has cpo_alpha=1.0."""
@@ -101,6 +106,19 @@ def test_winners_fall_below_their_start_while_the_policy_gets_better():
 
 def test_the_loss_of_a_low_price_ends_where_the_usual_one_does():
     assert course(beta=0.1).loss[-1] == pytest.approx(course().loss[-1], abs=0.0005)
+
+
+def test_labelers_who_like_length_lose_and_log_z_outweighs_most_of_the_pairs():
+    assert course(bias=1.0).wins[-1] < 0.5
+    win, lose = dpo.pairs(dpo.ASKED, 0.0, 200, 0.0, 0)
+    theta = course().theta[-1]
+    assert (dpo.world().phi[np.concatenate([win, lose])] @ theta < theta @ theta / 2).mean() > 0.75
+
+
+def test_the_winners_gain_at_a_coefficient_of_two():
+    near, far = course(beta=2.0), course()
+    assert (far.chosen[-1], far.kl[-1]) == pytest.approx((-2.40, 4.0), abs=0.005)
+    assert near.chosen[-1] == pytest.approx(first_term() / 5 - far.kl[-1] / 25, abs=0.002) and near.chosen[-1] > 0
 
 
 def test_simpo_leaves_the_map_unless_it_imitates():

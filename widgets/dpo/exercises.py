@@ -23,11 +23,11 @@ CHANGE = Change(
     "the loss of DPO",
     (
         Exercise(
-            "Turn it into IPO. Return the squared distance of the margin from 1/(2β), and its derivative.",
+            "Turn it into IPO. Return the squared difference between the margin and 1/(2β), and its derivative.",
             CALLS,
             preference_losses.ipo,
             (
-                "IPO asks for a certain margin. A margin beyond it costs as much as a margin that falls short.",
+                "IPO asks for a certain margin. A margin above it costs as much as one that falls short by as much.",
                 "With d = h − 1/(2β) the loss is d², and its derivative is 2d.",
             ),
             (LINE, "    return (h - 1 / (2 * beta)) ** 2, 2 * (h - 1 / (2 * beta))"),
@@ -59,17 +59,17 @@ def won(k, r):
 
 CHALLENGES = (
     Challenge(
-        "Win 0.77 of the comparisons at a KL of 2 nats or less, with 200 pairs or more.",
+        "Reach a win rate of 0.77 at a KL of 2 nats or less, with 200 pairs or more.",
         lambda k, r: bool(k.n >= 200 and won(k, r) >= 0.77 and r.course.kl[-1] <= 2),
         Knobs(loss="KTO", beta=0.5),
     ),
     Challenge(
-        "Win 0.7 and let the winners of the pairs gain log-probability, with 200 pairs or more.",
+        "Reach a win rate of 0.7 while the winners of the pairs gain log-probability, with 200 pairs or more.",
         lambda k, r: bool(k.n >= 200 and won(k, r) >= 0.7 and r.course.chosen[-1] > 0),
         Knobs(loss="KTO", beta=2.0, labels=SURE),
     ),
     Challenge(
-        "Win 0.72 with a labelers' bonus for length of 1, and with 200 pairs or more.",
+        "Reach a win rate of 0.72 with a labelers' bonus for length of 1, and with 200 pairs or more.",
         lambda k, r: bool(k.bias == 1 and k.n >= 200 and won(k, r) >= 0.72),
         Knobs(bias=1.0, beta=0.2, steps=40),
     ),

@@ -47,8 +47,8 @@ def four(beta):
 def steps_of_one(beta):
     reward = inside(beta)[1]
     return (
-        f"Each bar is {np.diff(reward).mean():.2f} above the one before, just as the rewards are, and all are shifted "
-        f"by {signed(reward[0])}."
+        f"Each bar is {np.diff(reward).mean():.2f} above the bar before it, just as the rewards are. All bars are "
+        f"shifted by {signed(reward[0])}."
     )
 
 
@@ -109,8 +109,8 @@ def where(beta):
     end = trained(beta, CONVERGED, CONVERGED)
     quality, length = beta * end.theta[-1]
     return (
-        f"At β = {beta:g} DPO ends {end.kl[-1]:.1f} nats from the reference. Its weights times β are "
-        f"{quality:.2f} and {length:.2f}."
+        f"At β = {beta:g} DPO ends {end.kl[-1]:.1f} nats from the reference. Multiplied by β, its weights of "
+        f"quality and length are {quality:.2f} and {length:.2f}."
     )
 
 
@@ -137,7 +137,7 @@ def displaced(step):
             y_range=(-6, 1),
         ),
         panel(
-            "Wins over the reference",
+            "Win rate against the reference",
             "share of comparisons, exact",
             line(run.step, run.wins, "policy", 1),
             dots([step], [run.wins[at]], "here", 1),
@@ -152,8 +152,8 @@ def so_far(step):
     run = trained(BETA, STEPS, 4)
     at = int(np.searchsorted(run.step, step))
     return (
-        f"At step {step} winners have gained {signed(run.chosen[at])} nats and losers {signed(run.rejected[at])}. The "
-        f"policy wins {run.wins[at]:.2f}."
+        f"At step {step} the winners' log-probability has changed by {signed(run.chosen[at])} nats and the losers' by "
+        f"{signed(run.rejected[at])}. The policy wins {run.wins[at]:.2f} of its comparisons."
     )
 
 
@@ -176,7 +176,7 @@ def valleys(P):
     return [
         panel(
             title,
-            "mean loss of one pair; dot: where it rests",
+            "mean loss of one pair; dot: where it settles",
             line(MARGIN, mean_loss(loss, price, P), title, series),
             *(
                 [dots([rest], [np.interp(rest, MARGIN, mean_loss(loss, price, P))], "rests", series)]
@@ -193,8 +193,8 @@ def valleys(P):
 
 def rests(P):
     dpo, ipo = preference_losses.dpo_optimum_pair(P, BETA), preference_losses.ipo_optimum_pair(P, TAU)
-    first = f"DPO rests at {dpo:.1f} nats" if np.isfinite(dpo) else "DPO never rests"
-    return f"One side wins {100 * P:.0f} % of the time. {first}, and IPO rests at {ipo:.1f}."
+    first = f"DPO settles at a margin of {dpo:.1f} nats" if np.isfinite(dpo) else "DPO never settles"
+    return f"One side wins {100 * P:.0f} % of the time. {first}, and IPO settles at {ipo:.1f}."
 
 
 FIGURES = {

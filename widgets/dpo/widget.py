@@ -8,7 +8,7 @@ import numpy as np
 from sim.estimators import bradley_terry, overoptimization
 from sim.estimators.preference_losses import pref_loss
 from sim.experiments import direct_preference
-from sim.words import counted
+from sim.words import counted, plural
 from sim.worlds import preferences
 from widgets.frame.contract import recovery
 from widgets.frame.contract.exercises import Guess
@@ -76,7 +76,7 @@ GUESS = Guess(
     Knobs(beta=1.0),
     1,
     lambda k, r: (
-        f"It ends at {r.course.loss[-1]:.3f}, as before. The best fit stays, and the coefficient divides its weights."
+        f"It ends at {r.course.loss[-1]:.3f}, as before: the coefficient only divides the weights of the best fit."
     ),
 )
 
@@ -203,7 +203,7 @@ def outcome(k, r):
     x, y = r.course.step[SHOWN], r.course.wins[SHOWN]
     off_map = " · off the map" if r.course.edge[-1] > 0.01 else ""
     return panel(
-        "Wins over the reference",
+        "Win rate against the reference",
         "share of comparisons, exact" + off_map,
         line(x, y, "policy", 1),
         *rival_line(k, r),
@@ -261,7 +261,7 @@ def loss(r):
 def distance(k, r):
     far = np.sqrt(np.maximum(r.course.kl, 0))
     return panel(
-        "Wins by distance",
+        "Win rate by distance",
         "ring: end of the run; dot: reward model, same β",
         line(far[SHOWN], r.course.wins[SHOWN], "policy", 1),
         line([np.sqrt(o.kl) for o in r.curve], [o.wins for o in r.curve], "reward model, all β", 2, "exact"),
@@ -325,9 +325,12 @@ def lengths(r):
 def readouts(k, r):
     c, source = r.course, direct_preference.train
     return [
-        Readout("Wins over the reference", c.wins[-1], "", source, "violated" if c.wins[-1] < BEATEN else ""),
+        Readout("Win rate against the reference", c.wins[-1], "", source, "violated" if c.wins[-1] < BEATEN else ""),
         Readout(
-            "Wins of the reward model, same β", r.there.wins if k.loss == "DPO" else "–", "", overoptimization.outcome
+            "Win rate of the reward model, same β",
+            r.there.wins if k.loss == "DPO" else "–",
+            "",
+            overoptimization.outcome,
         ),
         Readout("KL from the reference", c.kl[-1], "nats", source),
         Readout("Log-probability gained by winners", c.chosen[-1], "nats", source),
@@ -337,12 +340,16 @@ def readouts(k, r):
 
 def watched(k, r):
     return Gauge(
-        "Wins over the reference", float(r.course.wins[-1]), BEATEN, below=True, expression=f"wins[-1] < {BEATEN:g}"
+        "Win rate against the reference",
+        float(r.course.wins[-1]),
+        BEATEN,
+        below=True,
+        expression=f"wins[-1] < {BEATEN:g}",
     )
 
 
 def seen_at(k, r, cause):
-    return At("Wins over the reference", None, None, "wins {y:.2f}, worse than its start", "policy")
+    return At("Win rate against the reference", None, None, "win rate {y:.2f}, below its start", "policy")
 
 
 def broken(k, r):
@@ -350,24 +357,24 @@ def broken(k, r):
     if end >= BEATEN:
         return None
     blamed = cause(k)
-    high, step = best(r)
+    high, _ = best(r)
     ended = f"{end:.2f}" if end < 0.495 else f"{np.floor(1e4 * end) / 1e4:.4f}"
-    fell = f"Wins reach {high:.2f} at step {step} and end at {ended}"
+    fell = f"The win rate peaks at {high:.2f} and ends at {ended}"
     if r.course.loss[-1] < r.course.loss[0]:
         fell += ", while the loss fell"
     longer = r.course.tokens[-1] > r.course.tokens[0]
-    writes = f", so it writes {r.course.tokens[-1]:,.0f} tokens on average" if longer else ""
+    writes = f", so the policy writes {r.course.tokens[-1]:,.0f} tokens on average" if longer else ""
     why = {
         CERTAIN: lambda: f"{fell}. {certain(k, r)}.",
         BENT: lambda: f"{fell}. Labelers overvalue length{writes}.",
         FREE: lambda: (
-            f"{fell}. {k.loss} has no reference, and it goes {counted(f'{r.course.kl[-1]:,.0f}', 'nat')} at "
+            f"{fell}. {k.loss} has no reference, so the policy goes {counted(f'{r.course.kl[-1]:,.0f}', 'nat')} at "
             f"β = {k.beta:g}."
         ),
         WEAK: lambda: f"{fell}. At β = {k.beta:g} the pull toward the reference is too weak.",
-        TURNED: lambda: f"{fell}. Without the {100 * k.flip:.0f} % of flipped labels it would win.",
-        FEW: lambda: f"{fell}. With 200 pairs instead of {k.n} it would win.",
-        MIXED: lambda: f"{fell}. Undoing one thing alone does not mend it.",
+        TURNED: lambda: f"{fell}. Without the {100 * k.flip:.0f} % of flipped labels the policy would win.",
+        FEW: lambda: f"{fell}. With 200 pairs instead of {k.n} the policy would win.",
+        MIXED: lambda: f"{fell}. No single change mends it.",
     }
     return Break(Said(why[blamed](), claims(k, r, blamed)), fix(k, blamed), blamed)
 
@@ -412,8 +419,9 @@ def disagreeing(k):
 def certain(k, r):
     """In words: how far sure labels agree, and whether every pair still asks for a larger margin."""
     if wrong := disagreeing(k):
-        return f"All but {wrong} of {k.n} labels name the better one, and sampled labels would hold it"
-    return "No label names the worse one" + (", and every pair asks for a larger margin" if asking(k, r) else "")
+        named = f"Of {k.n} labels, {wrong} {plural(wrong, 'names', 'name')} the worse one"
+        return f"{named}, and sampled labels would hold the policy"
+    return "Every label names the better one" + (", and every pair asks for a larger margin" if asking(k, r) else "")
 
 
 def asking(k, r):
@@ -435,7 +443,7 @@ def worse(k, r):
         return None
     if high[0] - end > BEHIND and r.course.loss[-1] < r.course.loss[int(r.course.wins.argmax())]:
         return Said(
-            f"Wins were {high[0]:.2f} at step {high[1]} and end at {end:.2f}, while the loss kept falling.",
+            f"The win rate was {high[0]:.2f} at step {high[1]} and ends at {end:.2f}, while the loss kept falling.",
             {
                 "they were higher": lambda: max(map(worth, r.course.theta)) > worth(r.course.theta[-1]) + BEHIND - 1e-6,
                 "the loss fell on": lambda: r.course.loss[-1] < r.course.loss[r.course.step == high[1]][0],
@@ -445,7 +453,7 @@ def worse(k, r):
     if not as_labeled and end > UNLUCKY:
         return None
     return Said(
-        f"The policy wins {end:.2f} of the comparisons, and DPO at β = 0.4 wins {usual(k):.2f} on 200 sampled pairs.",
+        f"The win rate is {end:.2f}, while DPO at β = 0.4 reaches {usual(k):.2f} on 200 sampled pairs.",
         {
             "it wins so many": lambda: abs(worth(r.course.theta[-1]) - end) < 1e-6,
             "the default wins more": lambda: worth(course(Knobs(seed=k.seed)).theta[-1]) > end + BEHIND - 1e-6,
@@ -467,8 +475,8 @@ def holds(k, r):
 
     nats = theta @ theta / 2  # of a Gaussian that is moved, far from the end of the map
     return Said(
-        f"The policy wins {c.wins[-1]:.2f} of the comparisons at {c.kl[-1]:.1f} nats. Winners have "
-        f"{gained(c.chosen[-1])} nats, and losers have {gained(c.rejected[-1])}.",
+        f"The policy wins {c.wins[-1]:.2f} of its comparisons, {c.kl[-1]:.1f} nats from the reference. Winners "
+        f"{gained(c.chosen[-1])} nats of log-probability, and losers {gained(c.rejected[-1])}.",
         {
             "half or more are won": lambda: worth(theta) >= BEATEN,
             "it is so far": lambda: c.edge[-1] > 1e-6 or abs(nats - c.kl[-1]) < 0.05,
@@ -494,7 +502,7 @@ def opening(plain, other):
     named = ((plain, TWO_RUNS[0], 1), (other, TWO_RUNS[1], 2))
     return [
         panel(
-            "Wins over the model before training",
+            "Win rate against the model before training",
             "share of comparisons, exact",
             *(line(r.course.step[SHOWN], r.course.wins[SHOWN], name, series) for r, name, series in named),
             label(STEPS, 0.85, TWO_RUNS[0], 1, "right"),

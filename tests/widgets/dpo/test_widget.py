@@ -55,8 +55,15 @@ def test_a_dearer_nat_changes_the_distance_and_not_the_loss():
 def test_sure_labels_with_some_turned_round_are_not_called_unanimous():
     k = Knobs(labels=SURE, flip=0.05, beta=0.2)
     verdict = breaks(k)
-    assert verdict.cause == dpo.CERTAIN and "No label" not in verdict.why and "All but 5 of 200 labels" in verdict.why
-    assert "No label names the worse one, and every pair asks for a larger margin" in breaks(PRESETS["Sure labels"]).why
+    assert (
+        verdict.cause == dpo.CERTAIN
+        and "Every label" not in verdict.why
+        and "Of 200 labels, 5 name the worse one" in verdict.why
+    )
+    assert (
+        "Every label names the better one, and every pair asks for a larger margin"
+        in breaks(PRESETS["Sure labels"]).why
+    )
 
 
 def test_what_no_single_change_mends_has_no_single_cause():
@@ -72,7 +79,7 @@ def test_chance_can_be_named_as_the_cause_of_a_break():
 def test_a_run_is_worse_if_five_hundredths_below_the_default_or_below_its_own_best():
     peak, behind = Knobs(beta=0.2), Knobs(loss="IPO")
     assert "0.75 at step 40" in dpo.worse(peak, result(peak))
-    assert "DPO at β = 0.4 wins 0.79" in dpo.worse(behind, result(behind))
+    assert "DPO at β = 0.4 reaches 0.79" in dpo.worse(behind, result(behind))
     assert dpo.worse(Knobs(beta=0.1), result(Knobs(beta=0.1))) is None  # broken is said already
 
 
@@ -100,7 +107,7 @@ def test_only_dpo_is_compared_with_the_reward_model_at_its_price():
     assert "reward model, same β" in curves(Knobs())
     assert "reward model, same β" not in curves(Knobs(loss="IPO"))
     values = {r.label: r.value for r in dpo.readouts(Knobs(loss="IPO"), result(Knobs(loss="IPO")))}
-    assert values["Wins of the reward model, same β"] == "–"
+    assert values["Win rate of the reward model, same β"] == "–"
 
 
 def test_a_note_says_when_a_run_has_left_the_map():
