@@ -60,7 +60,7 @@ def wins(k, r):
 
 CHALLENGES = (
     Challenge(
-        "Win 0.8 with a learned reward that sees q and length, with 200 pairs, a saturation of length of 1 and seed 0.",
+        "Reach a win rate of 0.8 with a reward learned on q and length, 200 pairs, saturation of length 1 and seed 0.",
         lambda k, r: bool(
             not k.perfect
             and k.features == "q and length"
@@ -72,12 +72,12 @@ CHALLENGES = (
         Knobs(how=BEST, N=256),
     ),
     Challenge(
-        "With a perfect reward and a saturation of length of 1, win 0.9 and keep 60 different completions.",
+        "With a perfect reward and saturation of length 1, reach a win rate of 0.9 and keep 60 different completions.",
         lambda k, r: bool(k.perfect and k.kappa == 1 and wins(k, r) >= 0.9 and np.exp(r.here.entropy) >= 60),
         Knobs(perfect=True, beta=0.15),
     ),
     Challenge(
-        "Flip 0.3 of the labels and win 0.75 without a perfect reward, at a saturation of length of 1.",
+        "Flip 0.3 of the labels and reach a win rate of 0.75 without a perfect reward, at saturation of length 1.",
         lambda k, r: bool(round(k.flip, 9) == 0.3 and not k.perfect and k.kappa == 1 and wins(k, r) >= 0.75),
         Knobs(flip=0.3, pairs=3000, beta=0.15),
     ),

@@ -44,7 +44,7 @@ def least(wins):
     if wins == OF:
         win, lose = np.zeros(OF, dtype=np.int64), np.ones(OF, dtype=np.int64)
         gap = -np.diff(bradley_terry.fit(np.eye(2), win, lose, lam=0.1))[0]
-        return f"A won all {OF}, so no gap is large enough. A ridge of 0.1 on both rewards ends it at {gap:.2f} nats."
+        return f"A won all {OF}, so no gap is large enough. A ridge of 0.1 on both rewards stops it at {gap:.2f} nats."
     gap = bradley_terry.odds(wins, OF - wins)
     where = f"where A wins with probability {wins / OF:.3f}"
     return f"The loss is lowest at log({wins}/{OF - wins}) = {gap:.2f} nats, {where}."
@@ -93,8 +93,8 @@ def bought(n):
     by_seed, ceiling = held_out()
     right = by_seed[:, PAIRS.index(n)]
     return (
-        f"With {n:,} pairs, accuracy is {right.min():.1f} to {right.max():.1f} % over {SEEDS} seeds. The gold reward "
-        f"has {ceiling:.1f} %."
+        f"With {n:,} pairs, accuracy ranges from {right.min():.1f} to {right.max():.1f} % over {SEEDS} seeds. The gold "
+        f"reward reaches {ceiling:.1f} %."
     )
 
 

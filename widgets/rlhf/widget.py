@@ -288,7 +288,7 @@ def readouts(k, r):
     cause = break_.cause if break_ else ""
     return [
         Readout(
-            "Wins against the start",
+            "Win rate against the start",
             lowest(k, r.here, r.path),
             f"lowest of {LATE} updates" if k.how == ADAPTIVE else "",
             outcome,
@@ -297,7 +297,7 @@ def readouts(k, r):
         Readout("The reward model’s score", r.here.proxy, "nats", outcome),
         Readout("KL from the start", f"over {r.here.kl:.0f}" if r.here.edge else r.here.kl, "nats", outcome),
         Readout(
-            "Held-out accuracy, of what is possible",
+            "Held-out accuracy, of the maximum",
             f"{100 * r.held_out:.1f} of {100 * r.ceiling:.1f}",
             "%",
             preferences.accuracy,
@@ -353,7 +353,7 @@ def watched(k, r):
         if r.here.edge:  # few, because the map ends there
             return Readout("Different completions", completions, "e^entropy", outcome)
         return Gauge("Different completions", completions, FEW, "", below=True, expression=code)
-    title = f"Lowest wins, last {LATE} updates" if k.how == ADAPTIVE else "Wins against the start"
+    title = f"Lowest win rate, last {LATE} updates" if k.how == ADAPTIVE else "Win rate against the start"
     return Gauge(title, lowest(k, r.here, r.path), HALF, below=True, expression=f"wins < {HALF}")
 
 
@@ -381,8 +381,8 @@ def below_half(low):
 def why(k, r, low, cause):
     if cause == ONE:
         return Said(
-            f"The policy is left with {np.exp(r.here.entropy):.1f} different completions, because one completion has "
-            "the highest reward and little else counts.",
+            f"Only {np.exp(r.here.entropy):.1f} different completions are left, because one completion has the highest "
+            "reward and the KL penalty hardly counts.",
             {
                 "hardly a completion is left": lambda: np.sum(policy_of(k) > 0.01) <= 2 * FEW,
                 "one is the best": lambda: np.sum(np.isclose(reward := reward_of(k), reward.max(), atol=1e-9)) == 1,
@@ -392,7 +392,7 @@ def why(k, r, low, cause):
         )
     if cause == OVERSHOT:
         return Said(
-            f"Wins are {below_half(low)}. Coefficient {k.beta:g} times step {RATE:g} is above 2, so each update "
+            f"The win rate is {below_half(low)}. Coefficient {k.beta:g} times step {RATE:g} is above 2, so each update "
             "overshoots the optimum by more.",
             {
                 "the step is too large for its price": lambda: k.beta * RATE > 2,
@@ -403,8 +403,8 @@ def why(k, r, low, cause):
     if cause == SWING:
         wins, nats = ([getattr(o, of) for o in r.path[-LATE:]] for of in ("wins", "kl"))
         return Said(
-            f"In the last {LATE} updates wins swing from {low:.2f} to {max(wins):.2f}, because the coefficient and the "
-            "KL overshoot each other.",
+            f"In the last {LATE} updates the win rate swings from {low:.2f} to {max(wins):.2f}, because the "
+            "coefficient and the KL overshoot each other.",
             {
                 "the distance overshoots its target both ways": lambda: min(nats) < k.target < max(nats),
                 "wins go up and down": lambda: low == round(min(wins), 6) and max(wins) - low > BEHIND,
@@ -415,8 +415,8 @@ def why(k, r, low, cause):
         name, values = NEARER[k.how]
         spoken = dict(beta="coefficient", updates="number of updates", N="N", target="target")[name]
         return Said(
-            f"Wins are {below_half(low)}. No {spoken} that was tried helps, unless 200 pairs are compared and none is "
-            "flipped.",
+            f"The win rate is {below_half(low)}. No {spoken} that was tried helps, unless 200 pairs are compared and "
+            "none is flipped.",
             {
                 "wins are below one half": lambda: float(below_half(low)) < HALF,
                 "nothing that was tried helps": lambda: not any(keeps(replace(k, **{name: at})) for at in values),
@@ -426,7 +426,7 @@ def why(k, r, low, cause):
     at = counted(k, r.here, r.path)
     if cause == MIXED:
         return Said(
-            f"Wins are {below_half(low)}, so people prefer the start. Undoing one thing alone does not mend it.",
+            f"The win rate is {below_half(low)}, so people prefer the start. No single change mends it.",
             {
                 "people prefer its start": lambda: preferred(k, at) < HALF + 0.01,
                 "one thing alone does not": lambda: (
@@ -435,7 +435,7 @@ def why(k, r, low, cause):
             },
         )
     score = f"over {at.proxy:.0f}" if at.edge else f"{at.proxy:.1f}"
-    when = f"At the lowest of {LATE} updates wins are" if k.how == ADAPTIVE else "Wins are"
+    when = f"The lowest win rate in {LATE} updates is" if k.how == ADAPTIVE else "The win rate is"
     scored = f"{when} {below_half(low)}, although the score is {score}"
     claims = {
         "a reward model was learned": lambda: not k.perfect,
@@ -446,7 +446,9 @@ def why(k, r, low, cause):
     if at.off < 0.005:
         return Said(f"{scored}. Closer to its start, the policy would win.", claims)
     far = {"so much of it is there": lambda: 0.005 <= at.off <= 1}
-    return Said(f"{scored}. {100 * at.off:.0f} % of the policy lies where the start hardly ever writes.", claims | far)
+    return Said(
+        f"{scored}. {100 * at.off:.0f} % of its completions lie where the start hardly ever writes.", claims | far
+    )
 
 
 @cache
@@ -547,8 +549,8 @@ def worse(k, r):
 
 def holds(k, r):
     return Said(
-        f"The policy wins {100 * r.here.wins:.0f} of 100 comparisons with its start. {100 * r.here.off:.0f} % of it "
-        "lies where the start hardly ever writes.",
+        f"The policy wins {100 * r.here.wins:.0f} of 100 comparisons with its start. {100 * r.here.off:.0f} % of its "
+        "completions lie where the start hardly ever writes.",
         {
             "so often it is preferred": lambda: abs(preferred(k, r.here) - r.here.wins) < 0.015,
             "no less often than its start": lambda: r.here.wins > HALF - 1e-5,
@@ -562,12 +564,12 @@ def holds(k, r):
 def rise_and_fall(r):
     wins = [o.wins for o in r.best]
     top = int(np.argmax(wins))
-    return f"They rise to {wins[top]:.2f} at N = {rungs('N')[top]}, and fall to {wins[-1]:.2f} at a million."
+    return f"It rises to {wins[top]:.2f} at N = {rungs('N')[top]} and falls to {wins[-1]:.2f} at a million."
 
 
 GUESS = Guess(
-    "Keep the best-scored of N samples. What happens to the wins over the start as N goes from 1 to a million?",
-    ("they keep rising", "they rise and level off", "they rise, then fall"),
+    "Keep the best-scored of N samples. How does the win rate change as N goes from 1 to a million?",
+    ("it keeps rising", "it rises and levels off", "it rises, then falls"),
     Knobs(how=BEST, N=1_000_000),
     2,
     lambda k, r: rise_and_fall(r),

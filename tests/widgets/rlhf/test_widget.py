@@ -141,4 +141,4 @@ def test_a_policy_at_the_end_of_the_map_is_not_believed():
 def test_the_guess_is_what_the_run_answers():
     k = widget.GUESS.knobs
     wins = [o.wins for o in catalogue.results.last("rlhf", k).best]
-    assert widget.GUESS.answers[widget.GUESS.right] == "they rise, then fall" and wins[0] < max(wins) > wins[-1]
+    assert widget.GUESS.answers[widget.GUESS.right] == "it rises, then falls" and wins[0] < max(wins) > wins[-1]
