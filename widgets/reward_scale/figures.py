@@ -73,7 +73,7 @@ def opening(setting, moment):
 def told(setting, moment):
     update = batch_of(setting, moment)
     many = int(update.batch.accuracy.sum())
-    return f"The {many} correct answers of this batch have a mean advantage of {trays.pushed(update.wanted)}."
+    return f"The {many} correct answers in this batch have a mean advantage of {trays.pushed(update.wanted)}."
 
 
 OPENING = Figure(
@@ -180,7 +180,7 @@ def loud_said(outlier):
     A, (right, _, loud) = advantage(outlier=outlier).ravel(), first_batch()
     others_right = np.delete(np.where(right.ravel() == 1, A, np.nan), loud)
     mean = f"The other correct answers have a mean advantage of {trays.pushed(np.nanmean(others_right))}"
-    return f"{mean}. The one with {outlier:g} has {trays.pushed(A[loud])}." if outlier else f"{mean}."
+    return f"{mean}. The answer with a reward of {outlier:g} has {trays.pushed(A[loud])}." if outlier else f"{mean}."
 
 
 SCALES = (1.0, 3.0, 10.0, 30.0)
@@ -225,7 +225,8 @@ def weights(name):
 def weighed(name):
     hard, medium = normalizers.prompt_weight(np.array([0.05, 0.5]), K, DIVISORS[name], BATCH_DEVIATION)
     many = f"{hard / medium:.2f} times as much" if hard / medium > 1.005 else "just as much"
-    return f"Divided by {name}, a prompt solved one time in 20 counts {many} as one solved every other time."
+    divided = "Without a divisor" if name == "nothing" else f"With {name} standard deviation"
+    return f"{divided}, a prompt solved one time in 20 counts {many} as a prompt solved every other time."
 
 
 # ── a price beside rewards of several sizes ──

@@ -293,15 +293,15 @@ def first(k, r, harmful):
 
 
 def why(k, r, harmful):
-    ends, push, (of_checker, _, loud) = f"{final(r):.2f} of the sums end correct", trays.pushed(wanted(r)), pays(k)
+    ends, push, (of_checker, _, loud) = f"The pass rate ends at {final(r):.2f}", trays.pushed(wanted(r)), pays(k)
     claims = {"without it more": lambda: worse_by(r, without(k, harmful)) > 0.05}
     if len(harmful) > 1:
         listed = ", ".join(words for _, words in harmful.values())
         of_each = {f"harm by: {cause}": partial(harms, k, r, harmful, cause) for cause in harmful}
-        return Said(f"{final(r):.2f} of sums are correct: {listed}.", claims | of_each)
+        return Said(f"The pass rate ends at {final(r):.2f}: {listed}.", claims | of_each)
     sentences = {
-        ONE: f"{ends}. One reward in 128 is {loud / of_checker:g} times a correct one's, and correct answers keep a "
-        f"mean advantage of {push}.",
+        ONE: f"{ends}. One reward in 128 is {loud / of_checker:g} times too large, which leaves correct answers a mean "
+        f"advantage of {push}.",
         SCALE: f"The checker's half ends at {r.right[-1, CHECKER]:.2f} and the model's at {r.right[-1, MODEL]:.2f}. "
         f"The checker has only {100 * np.nanmean(r.share):.1f} % of the squared advantage.",
         PRICE: f"{ends}, compared with {START:.2f} before training. A nat of KL costs as much as "
@@ -359,8 +359,8 @@ def worse(k, r):
     if not done(r) or final(r) >= usual - BEHIND:
         return None
     return Said(
-        f"{final(r):.2f} of the sums end correct, compared with {START:.2f} before training and about {usual:g} by "
-        "default.",
+        f"The pass rate ends at {final(r):.2f}, compared with {START:.2f} before training and about {usual:g} at the "
+        "default settings.",
         {
             "the default does better": lambda: usually(k) > final(r) + 0.01,
             "it ends near what is said": lambda: abs(usually(k) - usual) < 0.05,
@@ -395,7 +395,7 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "One answer in 128 gets 100, the others 1 or 0. Training starts at a pass rate of 0.33. Where does it end?",
+    "One answer in 128 gets a reward of 100, the others 1 or 0. The pass rate starts at 0.33. Where does it end?",
     ("about 0.9", "about 0.6", "below 0.2"),
     Knobs(outlier="100"),
     2,
