@@ -104,6 +104,11 @@ def lost(words):
     return round(500 * values(f"{words}, below of 25").mean())
 
 
+def far_below():
+    """How many of sixteen runs end below the start, 16 nats from it, with 3,000 honest pairs and linear models."""
+    return sum(one("lowest", STRAIGHT, 3000, 0.0, 16.0, 5, seed).outcome.wins < 0.5 for seed in range(16))
+
+
 def clearly_above(values, others):
     ahead = values - others
     return ahead.mean() > 3 * ahead.std(ddof=1) / np.sqrt(len(ahead))

@@ -24,11 +24,11 @@ CHANGE = Change(
     "several rewards combined into one",
     (
         Exercise(
-            "Let “uncertainty” subtract lam times the standard deviation between the members instead of the variance.",
+            "Let “uncertainty” subtract lam times the standard deviation across the members instead of the variance.",
             CALLS,
             lambda rewards, how, lam: by_column(rewards, how, 0, lambda deviation: lam * deviation),
             (
-                "Only the last line changes. What is subtracted is then in nats, as the rewards are.",
+                "Only the last line changes. The subtracted number is then in nats, as the rewards are.",
                 "Use std(axis=0) in place of var(axis=0).",
             ),
             ("lam * rewards.var(axis=0)", "lam * rewards.std(axis=0)"),
@@ -48,14 +48,14 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "With 30 pairs, squares seen, a KL of 16 nats and length left in, let no run of 16 end below the start.",
+        "With 30 pairs, squares seen, a KL of 16 nats and length left in, let none of the 16 runs end below the start.",
         lambda k, r: bool(
             done(r) and (k.pairs, k.features, k.kl) == (30, SQUARES, 16.0) and k.how != OUT and r.below == 0
         ),
         Knobs(how=UNCERTAINTY, pairs=30, features=SQUARES, kl=16.0, bias=0.25),
     ),
     Challenge(
-        "With a labelers' bonus of 1, 200 pairs, 8 nats and length left in, win 0.85 on average.",
+        "With a labelers' bonus of 1, 200 pairs, 8 nats and length left in, reach a mean win rate of 0.85.",
         lambda k, r: bool(done(r) and (k.bias, k.pairs, k.kl) == (1.0, 200, 8.0) and k.how != OUT and r.mean >= 0.85),
         Knobs(how=UNCERTAINTY, features=SQUARES, bias=1.0, E=10),
     ),

@@ -118,8 +118,8 @@ def fan(pairs):
 def fan_said(pairs):
     turns = fan_of(pairs)
     return (
-        f"With {pairs:,} pairs the five lie within {np.ptp(turns):.0f} degrees of each other, and "
-        f"{turns.mean() - 45:.0f} degrees from people’s own direction."
+        f"With {pairs:,} pairs, the five arrows lie within {np.ptp(turns):.0f} degrees of each other, and their mean "
+        f"is {turns.mean() - 45:.0f} degrees from people’s own direction."
     )
 
 
@@ -139,7 +139,7 @@ def kept(E):
         ]
     return [
         panel(
-            "Share of one model’s variance that the mean keeps",
+            "Fraction of one model’s variance that the mean keeps",
             "by the correlation between two models’ errors",
             *marks,
             x="number of models",
@@ -151,7 +151,7 @@ def kept(E):
 
 def kept_said(E):
     shares = [f"{reward_ensemble.variance_share(E, rho):.2f}" for rho in ALIKE]
-    many = "One model keeps" if E == 1 else f"The mean of {E} keeps"
+    many = "One model keeps" if E == 1 else f"The mean of {E} models keeps"
     return (
         f"{many} {shares[0]}, {shares[1]} and {shares[2]} of one model’s variance, at correlations of 0.2, 0.5 and 0.8."
     )
@@ -192,8 +192,8 @@ def heads(N):
 def heads_said(N):
     last, mean, total = (picks(head, N)[1] for head in pooled_score.HEADS)
     return (
-        f"Of {counted(N, 'completion')}, the last token picks one of {last:.0f} tokens, the mean {mean:.0f}, and the "
-        f"sum {total:.0f}."
+        f"From {counted(N, 'completion')}, the last token picks one with {last:.0f} tokens on average, the mean "
+        f"one with {mean:.0f}, and the sum one with {total:.0f}."
     )
 
 

@@ -205,9 +205,9 @@ def agreement(k, r):
             none
             if single(k)
             else [
-                dots(number, [one.agree_start for one in r.runs], "pairs of the start", 8),
+                dots(number, [one.agree_start for one in r.runs], "pairs from the start", 8),
                 dots(number, [one.agree_policy for one in r.runs], "pairs of policy and start", 1),
-                label(RUNS, 0.02, "pairs of the start", 8, "right"),
+                label(RUNS, 0.02, "pairs from the start", 8, "right"),
                 label(RUNS, 0.1, "pairs of policy and start", 1, "right"),
             ]
         ),
@@ -224,10 +224,10 @@ def readouts(k, r):
     if not single(k):
         agree, percent = [100 * r.agreeing(of) for of in ("agree_start", "agree_policy")], "%"
     return [
-        Readout("Wins over the start, mean", r.mean, "", overoptimization.outcome, state),
+        Readout("Win rate over the start, mean", r.mean, "", overoptimization.outcome, state),
         Readout("Runs below the start", r.below, f"of {len(r.runs)}", many_reward_models.run),
         Readout("Length of a typical completion", r.tokens, "tokens", many_reward_models.run),
-        Readout("Agreement, pairs of the start", agree[0], percent, all_agree),
+        Readout("Agreement, pairs from the start", agree[0], percent, all_agree),
         Readout("Agreement, policy and start", agree[1], percent, all_agree),
     ]
 
@@ -246,7 +246,7 @@ def watched(k, r):
     if r.mean >= HALF and r.below:
         expression = f"runs >= {MANY}"
         return Gauge(f"Runs of {RUNS} below the start", r.below, MANY - 1, "runs", expression=expression)
-    return Gauge("Wins over the start, mean", r.mean, HALF, below=True, expression=f"wins < {HALF}")
+    return Gauge("Win rate over the start, mean", r.mean, HALF, below=True, expression=f"wins < {HALF}")
 
 
 def damaged(r):
@@ -303,14 +303,14 @@ def why(k, r, cause):
         )
     if cause == OWN:
         return Said(
-            f"{ends}, although the mean of the wins is {r.mean:.2f}. With {k.pairs:,} pairs, each model errs in its "
+            f"{ends}, although the mean win rate is {r.mean:.2f}. With {k.pairs:,} pairs, each model errs in its "
             "own way.",
             mends | {"the mean is above the start": lambda: r.mean >= HALF, "few are enough": lambda: r.below >= MANY},
         )
     if cause == SHAPE:
         return Said(
-            f"{ends}. At {k.kl:g} {plural(k.kl, 'nat')} people’s liking has turned down, but straight models cannot "
-            "turn.",
+            f"{ends}. At {k.kl:g} {plural(k.kl, 'nat')} people’s own reward has bent down, but linear models cannot "
+            "bend.",
             mends
             | {
                 "the models are straight": lambda: k.features == STRAIGHT,
@@ -320,11 +320,11 @@ def why(k, r, cause):
     if cause == FAR:
         nearer = fix_and_cause(k)[0]["kl"]
         return Said(
-            f"{ends} at a distance of {k.kl:g} {plural(k.kl, 'nat')}. At {nearer:g} the policies win.",
+            f"{ends} at a distance of {k.kl:g} {plural(k.kl, 'nat')}. At {nearer:g} they win.",
             mends | {"nearer it holds": lambda: nearer < k.kl},
         )
     return Said(
-        f"{ends}, and the mean of the wins is {r.mean:.2f}. Undoing one thing alone does not mend it.",
+        f"{ends}, and the mean win rate is {r.mean:.2f}. No single change mends it.",
         mends
         | {
             "one thing alone does not": lambda: (
@@ -396,12 +396,12 @@ def of_100(share, of=" of 100"):
 
 
 GUESS = Guess(
-    "Labelers overvalue length, and one model’s policy wins 0.39. How much does the lowest of five win?",
+    "Labelers overvalue length, and one model’s policy has a win rate of 0.39. What does the lowest of five reach?",
     ("about 0.40", "about 0.60", "about 0.80"),
     Knobs(bias=1.0),
     0,
-    lambda k, r: f"It wins {r.mean:.2f}, because all five models learned from the same labelers.",
-    "Wins over the start, mean",
+    lambda k, r: f"It reaches {r.mean:.2f}, because all five models learned from the same labelers.",
+    "Win rate over the start, mean",
 )
 DARE = "Can you make people change sides between policy and start?"
 OPENING = Played(Knobs(how=OUT, bias=1.0), Knobs(bias=1.0), "opening")
