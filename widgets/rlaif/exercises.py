@@ -17,13 +17,13 @@ CHANGE = Change(
     "the list",
     (
         Exercise(
-            "Set the taste to 0.75, so that the run breaks. Then add a ninth principle, that the plainer answer is "
+            "Set the taste to 0.75, so that the run breaks. Then add a ninth principle, by which the plainer answer is "
             "better: let the list add −0.5 for each unit of style. This leaves 0.25 of the taste.",
             ((8,), (2,), (5,)),
             with_a_ninth,
             (
                 "Leave the weights of the eight principles as they are and change one number.",
-                "The number stands in the line that begins with style =.",
+                "The number is in the line that begins with style =.",
             ),
             ("    style = 0.0  # what the list pays for style", "    style = -0.5  # what the list pays for style"),
         ),
@@ -32,12 +32,12 @@ CHANGE = Change(
 
 CHALLENGES = (
     Challenge(
-        "Keep a taste of 0.5 and pairs as they come. Let the judge's policy win 90 of 100 comparisons.",
+        "Keep a taste of 0.5 and pairs as they come. Make the judge's policy win 90 of 100 comparisons.",
         lambda k, r: done(r) and k.taste == 0.5 and k.pairs == AS_THEY_COME and won(k, r)[1] >= 0.9,
         Knobs(taste=0.5, kl=8.0),
     ),
     Challenge(
-        "Make a judge that labels fewer pairs correctly than people. Let its policy win 93.5 of 100 at 4 nats.",
+        "Find a judge that labels fewer pairs correctly than people but whose policy wins 93.5 of 100 at 4 nats.",
         lambda k, r: (
             done(r)
             and k.kl == 4

@@ -83,7 +83,7 @@ def errors(who):
                 f"e{i}",
                 5.2,
                 6.6,
-                f"Where the worse answer is {name}, {of_100(wrong)} labels are wrong.",
+                f"If the worse answer is {name}, {of_100(wrong)} labels are wrong.",
                 scene.word(name, (0, 0.55), "strong"),
                 scene.hundred(f"e{i}d", [("against", wrong), ("rest", 1 - wrong)], (0, 0.95)),
                 scene.word(of_100(wrong), (0, 6.3), "", key=f"e{i}n"),
@@ -127,7 +127,7 @@ def pointing_said(taste):
         f"With a taste of {taste:g}, the squared length is 1 + {taste**2:.2g}, "
         f"and {100 * judging.style_share(taste):.0f} % of it is style."
         if taste
-        else "Without taste, the judge's reward points where people's reward does."
+        else "Without a taste, the judge's reward points where people's reward does."
     )
 
 
@@ -146,8 +146,8 @@ def listed(m):
     other_lists = np.concatenate([[*by_distance(n), np.nan] for n in range(1, PRINCIPLES + 1)])
     return [
         panel(
-            "Wins of the judge's policy, by KL after training",
-            "of 100 comparisons; taste 0.5, endless labels; dotted: longer and shorter lists",
+            "Win rate of the judge's policy, by KL after training",
+            "% of comparisons; taste 0.5, endless labels; dotted: longer and shorter lists",
             line(np.tile([*FAR, np.nan], PRINCIPLES), 100 * other_lists, "other lists", 8, "other"),
             line(FAR, 100 * np.array(wins), counted(m, "principle"), 1),
             line([0, 16], [50, 50], "no better than before training", 8, "reference"),
@@ -163,7 +163,7 @@ def listed(m):
 def listed_said(m):
     wins = by_distance(m)
     top = int(np.argmax(wins))
-    with_so_many = f"With {counted(m, 'principle')} on the list, wins"
+    with_so_many = f"With {counted(m, 'principle')} on the list, the policy's wins"
     if top == len(FAR) - 1:
         return f"{with_so_many} rise to {100 * wins[-1]:.0f} of 100 at 16 nats."
     peak = f"reach {100 * wins[top]:.0f} of 100 at {counted(round(FAR[top]), 'nat')}"
@@ -184,7 +184,7 @@ def revised(start):
     return [
         panel(
             "Harmful drafts, by rounds of critique and revision",
-            "of 100, logarithmic axis; dotted: the fraction that both approach",
+            "of 100, logarithmic axis; dotted: the value that both approach",
             line(range(ROUNDS + 1), shares, start, 1),
             dots(range(ROUNDS + 1), shares, start, 1),
             line([0, ROUNDS], [ends] * 2, "the end", 8, "exact"),

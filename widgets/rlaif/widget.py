@@ -129,7 +129,7 @@ def board(k, r, verdict):
     weights = judged_pairs.principles(k.listed)
     return scene.scene(
         CHOICES,
-        "a win: people prefer its answer to one from before training",
+        "a win: people prefer the policy's answer to one from before training",
         judged.view("b", both, ROOM, ROWS, alike, weights),
         tab="Choices",
         front=True,
@@ -160,8 +160,8 @@ def by_labels(k, r):
     away = f"{k.kl:g} {plural(k.kl, 'nat')}"
     return [
         panel(
-            "Wins of both policies, by number of labels",
-            f"of 100 comparisons, {away} from the start; mean of {r.draws} draws; dotted: endless labels",
+            "Win rates of both policies, by number of labels",
+            f"% of comparisons, {away} from the start; mean of {r.draws} draws; dotted: endless labels",
             line(feedback.SIZES, people.mean(axis=0), "people's policy", 2),
             line(feedback.SIZES, judges.mean(axis=0), "the judge's policy", 1),
             *spread(people, 2),
@@ -195,8 +195,8 @@ def by_distance(k, r):
     perfect = [100 * feedback.wins(feedback.toward(0.0, PRINCIPLES, kl)) for kl in DISTANCES]
     return [
         panel(
-            "Wins of both policies, by KL after training",
-            "of 100 comparisons; lines: endless labels, in closed form",
+            "Win rates of both policies, by KL after training",
+            "% of comparisons; lines: endless labels, closed form",
             line(DISTANCES, perfect, "people's policy, endless labels", 2, "exact"),
             line(DISTANCES, reached, "the judge's policy, endless labels", 1, "exact"),
             dots([k.kl], [judges], "the judge's policy, this run", 1, "here"),
@@ -220,16 +220,16 @@ def readouts(k, r):
     people, judges = won(k, r)
     state = "violated" if broken(k, r) else ""
     return [
-        Readout("Wins of the judge's policy", 100 * judges, "of 100", feedback.wins, state),
-        Readout("Wins of people's policy", 100 * people, "of 100", feedback.wins),
-        Readout("Pairs the judge labels correctly", 100 * r.judge.agreement, "of 100", feedback.errors),
+        Readout("Win rate of the judge's policy", 100 * judges, "%", feedback.wins, state),
+        Readout("Win rate of people's policy", 100 * people, "%", feedback.wins),
+        Readout("Pairs the judge labels correctly", 100 * r.judge.agreement, "%", feedback.errors),
     ]
 
 
 def watched(k, r):
     people, judges = won(k, r)
     wanted = 100 * (people - BEHIND)
-    words = "Wins of the judge's policy (limit: people's minus 10)"
+    words = "Win rate of the judge's policy (limit: people's minus 10)"
     return Gauge(words, 100 * judges, wanted, below=True, expression=BELOW)
 
 
