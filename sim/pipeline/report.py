@@ -16,7 +16,7 @@ from sim.worlds.tasks import HELD, Chain, running_totals
 from sim.worlds.tinylm import FINAL, PAD, log_softmax
 
 KS = (1, 4, 16, 64)
-MODES = ("thought, right", "thought, wrong", "direct, right", "direct, wrong", "no answer")
+MODES = ("thought, correct", "thought, wrong", "direct, correct", "direct, wrong", "no answer")
 PORTION = 20  # prompts sampled at a time
 
 

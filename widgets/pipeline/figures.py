@@ -46,7 +46,7 @@ def chain(e):
 
 def three_steps(e):
     return (
-        f"If {100 * e:.0f} % of the steps slip, three steps end correctly with probability "
+        f"If {100 * e:.0f} % of the steps slip, a thought of three steps ends correctly with probability "
         f"{compounding.chain_accuracy(e, 3):.2f}."
     )
 
@@ -83,7 +83,7 @@ def written(name):
 def said(name):
     outcome = measured(name)
     return (
-        f"On 100 held-out prompts, {100 * outcome.pass1:.0f} % of the completions are correct and "
+        f"On 100 held-out prompts, {100 * outcome.pass1:.0f} % of the completions are correct, and "
         f"{100 * outcome.thinks:.0f} % think first."
     )
 
@@ -145,7 +145,7 @@ def paid(L_cache):
             label(0.36, 0.36 + thought - 0.36, "after DPO", 1, "center"),
             label(0.7, 0.66 + thought - 0.36, "after RL", 1, "center"),
             label(1, guess + 0.02, "a guess", 2, "right"),
-            x="share of thoughts that are correct",
+            x="fraction of thoughts that are correct",
             x_range=(0, 1),
             y_range=(-0.9, 1.1),
         )

@@ -67,7 +67,7 @@ PRESETS = {
     "Penalty on length": Knobs(L_cache=4),
 }
 GUESS = Guess(
-    "A base has read 1 % worked answers. How high does RL alone end, compared with four stages without them?",
+    "The base has read 1 % worked answers. How high does RL alone end, compared with four stages without them?",
     ("at 0", "about halfway", "about as high"),
     Knobs(order="RL", rare=0.01),
     2,
@@ -206,7 +206,7 @@ def ladder_of(k, r):
     one, many = [first(outcome) for outcome in r.reports], [outcome.pass_at[64][0] for outcome in r.reports]
     return panel(
         "Correct answers after each stage",
-        f"share; {len(PROMPTS)} held-out prompts, {N} completions each",
+        f"fraction; {len(PROMPTS)} held-out prompts, {N} completions each",
         line(at, one, "pass@1", 1),
         dots(at, one, "pass@1", 1),
         line(at, many, "pass@64", 2),
@@ -276,7 +276,7 @@ def attempts(r):
     curves = [[outcome.pass_at[n][0] for n in report.KS] for outcome in r.reports]
     return panel(
         "Prompts solved in k tries (pass@k)",
-        "share of prompts, mean",
+        "fraction of the prompts",
         *(
             mark
             for i, (curve, name) in enumerate(zip(curves, r.names))
@@ -302,7 +302,7 @@ def on_the_way(k, r):
     step = list(range(1, len(r.accuracy) + 1))
     return panel(
         "RL, update by update",
-        "share; 256 completions of 32 prompts per update",
+        "fraction; per update 32 prompts, 8 completions each",
         line(step, r.accuracy, "correct completions", 1),
         line(step, r.live[: len(step)], "live groups", 2),
         label(300, 1.06, "live groups", 2, "right"),
@@ -449,21 +449,24 @@ def broken(k, r):
     broken_by, got, start = cause(k, r), first(r.reports[-1]), r.reports[-2]
     completions, ends = f"{256 * k.rl_steps:,}", f"Pass@1 ends at {got:.2f}"
     why = {
-        NEVER: f"{completions} completions taught nothing, because none was correct and so no group had a gradient.",
+        NEVER: f"{completions} completions taught nothing, because none was correct, so no group had a gradient.",
         BORROWED: f"{ends}. The loss on the pairs fell, but the model still never writes the chosen completions.",
-        LONG: f"{ends}. After 6,400 updates on 200 thoughts, few prompts are solved at any try, and RL has only those.",
+        LONG: (
+            f"{ends}. After 6,400 updates on 200 thoughts, fewer prompts are solved in any of 64 tries, and RL has "
+            "only those."
+        ),
         SILENT: (
             f"{ends}, and only {100 * r.reports[-1].answers:.0f} % of the completions still answer. The penalty on "
-            "length taught more than the checker."
+            "length taught more than the checker did."
         ),
         TAXED: (
-            f"{ends}. {100 * start.thinks:.0f} % thought first and {100 * r.reports[-1].thinks:.0f} % do now, because "
-            "with this penalty a guess earns more."
+            f"{ends}. {100 * start.thinks:.0f} % of completions thought before RL and {100 * r.reports[-1].thinks:.0f} % "
+            "do now, because a guess earns more under this penalty."
         ),
-        UNTHOUGHT: f"{ends}, and a guess has 0.10. No completion thinks first, so RL can only choose among guesses.",
+        UNTHOUGHT: f"{ends}; a guess reaches 0.10. No completion thinks first, so RL can only choose among guesses.",
         SOME: f"{ends} on held-out prompts. RL saw only {k.prompts} prompts and learned them by heart.",
-        SHORT: f"{ends}, no more than twice that of a guess. The training of this path does not go farther.",
-        MIXED: f"{ends}, no more than twice that of a guess. More than one thing differs from the textbook.",
+        SHORT: f"{ends}, at most twice the score of a guess. This path has too little training.",
+        MIXED: f"{ends}, at most twice the score of a guess. More than one thing differs from the textbook path.",
     }
     return Break(Said(why[broken_by], measured(r) | claims(k, r, broken_by)), fix(k, broken_by), broken_by)
 
@@ -509,7 +512,7 @@ def worse(k, r):
     if not (r.ended and whole(k)) or not LOW <= first(r.reports[-1]) < BEHIND:
         return None
     return Said(
-        f"Pass@1 ends at {first(r.reports[-1]):.2f}, and the textbook path ends near 0.65.",
+        f"Pass@1 ends at {first(r.reports[-1]):.2f}, while the textbook path ends near 0.65.",
         measured(r)
         | {
             "the textbook ends higher": lambda: (
@@ -553,12 +556,13 @@ def holds(k, r):
     if not whole(k):
         coming = NAMES[PATHS[k.order][k.stages]]
         return Said(
-            f"So far pass@1 is {first(last):.2f}, and {100 * last.thinks:.0f} % think first. {coming} comes next.",
+            f"So far pass@1 is {first(last):.2f}, and {100 * last.thinks:.0f} % of completions think first. {coming} "
+            "comes next.",
             measured(r) | thinking | {"it comes next": lambda: len(r.names) - 1 == k.stages < len(PATHS[k.order])},
         )
     return Said(
         f"Pass@1 is {decimal(first(r.reports[0]))} at the base and {first(last):.2f} at the end, where "
-        f"{100 * last.thinks:.0f} % think first.",
+        f"{100 * last.thinks:.0f} % of the completions think first.",
         measured(r) | thinking | {"it ends well": lambda: last.modes[0] + last.modes[2] > BEHIND - 0.005},
     )
 
@@ -575,7 +579,7 @@ def opened(plain, other):
     return [
         panel(
             "Correct answers at one try",
-            "share after each stage, 100 held-out prompts",
+            "fraction after each stage, 100 held-out prompts",
             *(
                 line(x, [first(outcome) for outcome in r.reports], name, s, role)
                 for x, (r, name, s, role) in zip(stages_done, pairs)
@@ -588,7 +592,7 @@ def opened(plain, other):
         ),
         panel(
             "Completions that think first",
-            "share after each stage",
+            "fraction after each stage",
             *(
                 line(x, [float(outcome.thinks) for outcome in r.reports], name, s, role)
                 for x, (r, name, s, role) in zip(stages_done, pairs)

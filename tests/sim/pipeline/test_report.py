@@ -30,9 +30,9 @@ def cot():
 def test_modes_tell_a_thought_an_answer_alone_and_none():
     batch = written("864Final: 4<eos>", "863Final: 3<eos>", "Final: 4<eos>", "Final: 5<eos>", "864<eos>", "864Final: 4")
     assert [report.MODES[m] for m in report.modes(batch)] == [
-        "thought, right",
+        "thought, correct",
         "thought, wrong",
-        "direct, right",
+        "direct, correct",
         "direct, wrong",
         "no answer",
         "no answer",
