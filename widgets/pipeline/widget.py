@@ -460,8 +460,8 @@ def broken(k, r):
             "length taught more than the checker did."
         ),
         TAXED: (
-            f"{ends}. {100 * start.thinks:.0f} % of completions thought before RL and {100 * r.reports[-1].thinks:.0f} % "
-            "do now, because a guess earns more under this penalty."
+            f"{ends}. {100 * start.thinks:.0f} % of completions thought before RL and "
+            f"{100 * r.reports[-1].thinks:.0f} % do now, because a guess earns more under this penalty."
         ),
         UNTHOUGHT: f"{ends}; a guess reaches 0.10. No completion thinks first, so RL can only choose among guesses.",
         SOME: f"{ends} on held-out prompts. RL saw only {k.prompts} prompts and learned them by heart.",
