@@ -132,7 +132,9 @@ def test_the_last_line_has_the_prompts_that_were_kept_out():
     run = session("modsum", updates=20, eval_every=10)
     trained(run)
     first, last = run.evaluations[0].mean, run.evaluations[-1].mean
-    assert run.sampled().endswith(f"; of the prompts kept out of training {first:.3f} correct before and {last:.3f} after")
+    assert run.sampled().endswith(
+        f"; of the prompts kept out of training {first:.3f} correct before and {last:.3f} after"
+    )
     alone = session("modsum", updates=2, eval_every=0)
     trained(alone)
     assert "kept out" not in alone.sampled()

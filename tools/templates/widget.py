@@ -1,4 +1,4 @@
-"""TODO What this widget shows. For now: how often the completions of one prompt are neither all correct nor all wrong."""
+"""TODO What this widget shows. For now: how often a prompt's completions are neither all correct nor all wrong."""
 
 from dataclasses import dataclass, replace
 

@@ -390,7 +390,7 @@ SLOW, LARGE, SMALL, MIXED = (
     "too few sampled answers",
     "each step is too large",
     "each step is too small",
-    "more than one thing at once",
+    "a combination of settings",
 )
 
 

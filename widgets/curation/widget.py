@@ -251,7 +251,7 @@ STALE, ASKED, DEAD, THROWN, UNSEEN, MIXED = (
     "prompts that are never solved",
     "live groups that are thrown away",
     "beliefs that come too late",
-    "more than one thing at once",
+    "a combination of settings",
 )
 OF_LISTS = {  # what undoes each cause
     STALE: [dict(renew="40000"), dict(renew="20000"), dict(renew="10000")],

@@ -154,7 +154,7 @@ def best(r):
 
 WEAK, FREE = "too small a KL coefficient", "a loss without a reference"
 CERTAIN, BENT = "labels that are surer than people", "labelers who overvalue length"
-FEW, TURNED, MIXED = "too few pairs", "too many flipped labels", "more than one thing at once"
+FEW, TURNED, MIXED = "too few pairs", "too many flipped labels", "a combination of settings"
 ENDLESS = ("sigmoid", "sigmoid_norm", "robust")  # with sure labels a larger margin is always a lower loss
 WITHOUT = ("simpo", "orpo")  # losses that know no reference
 

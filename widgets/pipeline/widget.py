@@ -393,7 +393,7 @@ NEVER, BORROWED, LONG, TAXED = (
     "thinking that costs more than guessing",
 )
 UNTHOUGHT, SOME, SHORT = "no thought to reinforce", "too few prompts, learned by heart", "too little training"
-MIXED = "more than one thing at once"
+MIXED = "a combination of settings"
 SILENT = "a penalty that replaced the reward"
 
 

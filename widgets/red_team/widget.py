@@ -213,7 +213,7 @@ def watched(k, r):
 
 # ── what went wrong, and because of what ──
 UNWATCHED, SHARED, SPENT = "holes that nobody patches", "a hole in both verifiers", "training on the held-out verifier"
-OUTRUN, REFUSED, MIXED = "patches that come too late", "patches that reject correct work", "more than one thing at once"
+OUTRUN, REFUSED, MIXED = "patches that come too late", "patches that reject correct work", "a combination of settings"
 
 
 def undoing(k):

@@ -238,7 +238,7 @@ SAME, SHAPE, OWN, FAR, MIXED = (
     "models that cannot bend",
     "each model’s own errors",
     "a policy far from its start",
-    "more than one thing at once",
+    "a combination of settings",
 )
 
 

@@ -315,7 +315,7 @@ FAR, ONE, SWING, ASTRAY, OVERSHOT, MIXED = (
     "a KL coefficient that swings",
     "too few labels, or wrong ones",
     "a step that overshoots the optimum",
-    "more than one thing at once",
+    "a combination of settings",
 )
 CALM = 0.1
 NEARER = {  # what each optimizer is held back by, the textbook value first

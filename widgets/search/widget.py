@@ -275,7 +275,7 @@ BLIND, NOISY, SPREAD, MIXED = (
     "blind spots that more chains find",
     "noise that misleads the search",
     "steps spent in the wrong places",
-    "more than one thing at once",
+    "a combination of settings",
 )
 UNDONE = {BLIND: dict(blind_spots=0.0), SPREAD: dict(kept="√n", c=1.0), NOISY: dict(prm_noise=NOISE[0])}
 

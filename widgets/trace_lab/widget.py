@@ -283,7 +283,7 @@ def tokens(r):
 HACKED, JUMPED = "a scorer that rewards wrong answers", "first steps that go too far"
 NARROWED, STARVED = "settling before the search is done", "groups with nothing to compare"
 STALE, PADDED = "samples that are too old", "a reward for length"
-APART, MIXED = "a sampler with different probabilities", "more than one thing at once"
+APART, MIXED = "a sampler with different probabilities", "a combination of settings"
 UNDONE = {  # the knobs whose defaults undo a cause
     HACKED: ("hack",),
     JUMPED: ("learning_rate", "epochs", "entropy_bonus", "eps_low", "eps_high"),

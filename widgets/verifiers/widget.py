@@ -217,7 +217,7 @@ PAID, DOOR, CHANCE, MIXED = (
     "a check that rewards wrong answers",
     "an expected answer within reach",
     "random errors that outweigh the check",
-    "more than one thing at once",
+    "a combination of settings",
 )
 GONE = 0.02  # of the answers: a way with less has died out
 

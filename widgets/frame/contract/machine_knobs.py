@@ -56,9 +56,7 @@ def timed(example: str = user_inputs.TIMED_EXAMPLE) -> Any:
 
 
 def measured() -> Any:
-    return field(
-        "Seconds that you timed, of a step or of its roles", user_inputs.measured, user_inputs.MEASURED_EXAMPLE
-    )
+    return field("Seconds that you timed, for a step or its roles", user_inputs.measured, user_inputs.MEASURED_EXAMPLE)
 
 
 @dataclass(frozen=True)
