@@ -12,7 +12,7 @@ Z = straggler.Z
 SHORT_ONLY = np.where(Z < 0, 1.0, 0.01)  # the shorter half always, of the longer one in a hundred
 FADING = 1 / (1 + np.exp(3 * Z))
 MEAN = "    return mean_over(trained, p_right(slope))"
-LOST = "    trained = 1 - cumulative(kth_density(K, launched - 1))  # at e, what z has beyond its prompt"
+LOST = "    trained = 1 - cumulative(kth_density(K, launched - 1))  # at e, the part of z beyond its prompt"
 
 
 def weighted(slope, trained):

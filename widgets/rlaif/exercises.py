@@ -25,7 +25,7 @@ CHANGE = Change(
                 "Leave the weights of the eight principles as they are and change one number.",
                 "The number is in the line that begins with style =.",
             ),
-            ("    style = 0.0  # what the list pays for style", "    style = -0.5  # what the list pays for style"),
+            ("    style = 0.0  # the list's weight on style", "    style = -0.5  # the list's weight on style"),
         ),
     ),
 )
