@@ -1,4 +1,4 @@
-"""A panel that is a table, drawn as HTML. A row keeps its words together at every width; words at places of a plot do
+"""A panel that is a table, drawn as HTML. A row keeps its words together at every width; words placed on a plot would
 not.
 """
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from widgets.frame.drawing.marks import Mark, Panel, panel
 
-Cell = str | tuple[float, float]  # words, or the ends of a range, from 0 to 1, which is drawn
+Cell = str | tuple[float, float]  # words, or the two ends of a range, from 0 to 1, to draw
 
 
 def table(
     title: str, note: str, head: Sequence[str], rows: Sequence[Sequence[Cell]], tab: str = "", data: Sequence[Mark] = ()
 ) -> Panel:
-    """`head` names the columns. The first cell of a row names it; a row of one cell heads those below it. `data`, marks
-    of marks.py, are the numbers of it for the table of all data.
+    """`head` names the columns. The first cell of a row names it; a row with one cell is a heading for the rows below.
+    `data`, marks of marks.py, has its numbers for the page's table of all data.
     """
     return panel(title, note, *data, tab=tab, bare=True) | dict(head=list(head), rows=[list(row) for row in rows])
 
@@ -25,7 +25,7 @@ def is_table(panel: Panel) -> bool:
 
 
 def drawn(panel: Panel) -> str:
-    """The table as HTML, each row headed by its first cell."""
+    """The table as HTML, with the first cell of each row as its heading."""
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' if name else "<td></td>" for name in panel["head"])
     groups: list[list[str]] = [[]]
     for name, *cells in panel["rows"]:

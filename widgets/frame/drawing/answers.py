@@ -1,4 +1,4 @@
-"""Completions of MODSUM as a scene shows them: rows of tokens with their reward and their sum."""
+"""Completions of MODSUM as shown in a scene: rows of tokens with their reward and their sum."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,9 +8,9 @@ from sim.worlds import modsum
 from widgets.frame.drawing import scene
 
 FIRST, TOP = 2.0, 1.8  # where the tokens begin, in squares
-WIDE = FIRST + modsum.T + 1.9  # room for the sum at the right
-BELOW = 1.05  # and for the words of a ring below
-SHORT = 8  # tokens of a row where two columns stand side by side
+WIDE = FIRST + modsum.T + 1.9  # room for the sum on the right
+BELOW = 1.05  # room for the words of a ring below
+SHORT = 8  # tokens per row if two columns stand side by side
 COUNTED = ("none", "one", "two", "three", "four", "five", "six", "seven", "all")
 
 
@@ -18,13 +18,13 @@ Row = list[tuple[str, str]]
 
 
 def judged(tokens: Sequence[int], prompt: int) -> Row:
-    """[(text, role)] of one completion, right or wrong as a whole."""
+    """[(text, role)] for one completion, marked correct or wrong as a whole."""
     color, stop = ("yes", "stop") if rare_token.is_right(tokens, prompt) else ("no", "astray")
     return [("stop", stop) if token == modsum.EOS else (str(token + 1), color) for token in tokens]
 
 
 def row(tokens: Sequence[int], prompt: int) -> Row:
-    """The same, but of a wrong completion the token that went on where the sum was right already is marked."""
+    """The same, but in a wrong completion the token that went on after a correct sum is marked."""
     if rare_token.is_right(tokens, prompt):
         return judged(tokens, prompt)
     past = missed(tokens, prompt)
@@ -37,7 +37,7 @@ def row(tokens: Sequence[int], prompt: int) -> Row:
 
 
 def missed(tokens: Sequence[int], prompt: int) -> int | None:
-    """The place of the first token that was written although the sum was right already: the stop was missed there."""
+    """The index of the first token written when the sum was already correct: the stop was missed there."""
     sums = rare_token.running_sums(tokens)
     target = modsum.TARGETS[prompt]
     went_on = (i for i, total in enumerate(sums) if total % modsum.MODULUS == target and tokens[i] != modsum.EOS)
@@ -58,8 +58,8 @@ def view(
     longest: int = modsum.T,
     spelled: Callable[[Sequence[int], int], Row] = row,
 ) -> scene.View:
-    """The rows below their title; `legend` says once what a stop looks like. Of a row the first `longest` tokens are
-    drawn, so that it may need less room than the limit.
+    """The rows below their title; `legend` adds what a stop looks like. Only the first `longest` tokens of a row are
+    drawn, so that it can take less room than the limit.
     """
     many, bottom, limited = len(written), TOP + len(written), longest == modsum.T
     wide = WIDE if limited else FIRST + longest + 1.4
@@ -102,7 +102,7 @@ def view(
 
 
 def no_stop(key: str, written: Sequence[Sequence[int]], prompt: int) -> scene.Mark:
-    """A ring where the last row that went on should have stopped, if no more than one row is right."""
+    """A ring where the last row that went on should have stopped, if at most one row is correct."""
     went_on = [(i, place) for i, tokens in enumerate(written) if (place := missed(tokens, prompt)) is not None]
     if not went_on or right(written, prompt) > 1:
         return scene.ring(key, (FIRST, TOP), "", False)
@@ -113,20 +113,20 @@ def no_stop(key: str, written: Sequence[Sequence[int]], prompt: int) -> scene.Ma
 
 
 def around_rewards(view: scene.View, words: str) -> scene.View:
-    """The same rows with a ring around all of their rewards, where there are words to say of them."""
+    """The same rows with a ring around all of their rewards if there are words for it."""
     rows = view["high"] - TOP - BELOW
     ring = scene.ring(f"{view['key']}w", (0.25, TOP), words, bool(words), (1.15, rows))
     return view | dict(marks=[*view["marks"], ring])
 
 
 def unpaid(view: scene.View) -> scene.View:
-    """The same rows where nobody has looked at them: without a reward."""
+    """The same rows before anyone has graded them: without rewards."""
     marks = [mark | dict(text="–") if "reward" in mark.get("role", "").split() else mark for mark in view["marks"]]
     return view | dict(marks=marks)
 
 
 def next_token(key: str, title: str, probability: Sequence[float], rival: int) -> scene.View:
-    """A hundred draws at one place: the stop, one digit that may take its place, and the others."""
+    """A hundred samples at one position: the stop, one digit that may take its place, and the others."""
     stop, instead = float(probability[modsum.EOS]), float(probability[rival])
     name, rest = str(rival + 1), max(0, 100 - int(hundredths(stop)) - int(hundredths(instead)))
     return scene.view(

@@ -1,7 +1,7 @@
-"""Two answers in words, how often each labeler prefers which, its wrong choices, and what is then written.
+"""Two answers in words, how often each labeler prefers which, its wrong choices, and what its policy then writes.
 
-HTML, so that answers wrap as text does; a wrong choice is a sheet, to the left where the plain answer was chosen and to
-the right where the styled one was.
+HTML, so that answers wrap as text does. A wrong choice is a sheet, on the left if the plain answer was chosen and on
+the right if the styled one was.
 """
 
 import html
@@ -11,26 +11,27 @@ from typing import Any
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.pen import Cell, Pen
 
-SLOT, HIGH = 24, 31  # units of a sheet with its gap
+SLOT, HIGH = 24, 31  # units of a sheet, including its gap
 KINDS = ("plain", "styled")
 
 
 Answer = dict[str, str]
 Labeler = dict[str, Any]
-Ring = tuple[str, str]  # its words, and where: at the "styled" sheets, at the "name", or around the "list"
+Ring = tuple[str, str]  # its words and where it is: at the "styled" sheets, at the "name", or around the "list"
 NO_RING = ("", "")
 
 
 def answer(head: str, body: str, kind: str) -> Answer:
-    """An answer in words, with a heading or "", of one of both KINDS."""
+    """An answer in words, with a heading or "", of one of the two KINDS."""
     return dict(head=head, body=body, kind=kind)
 
 
 def labeler(
     name: str, prefers: tuple[str, str], wrong: tuple[int, int], writes: Answer, wins: int, ring: Ring = NO_RING
 ) -> Labeler:
-    """`prefers`: how often each of the two answers. `wrong`: of 100 pairs the plain answer was chosen, the styled one
-    was. `writes`: the answer of a policy that was trained on these labels, which `wins` so many of 100.
+    """`prefers`: how often each of the two answers is preferred. `wrong`: in how many of 100 pairs the plain answer,
+    and in how many the styled one, was chosen wrongly. `writes`: the answer of a policy trained on these labels, which
+    `wins` that many of 100 comparisons.
     """
     return dict(name=name, prefers=prefers, wrong=wrong, writes=writes, wins=wins, ring=ring)
 
@@ -44,8 +45,8 @@ def view(
     rows: int,
     listed: Sequence[tuple[str, bool]] = (),
 ) -> scene.View:
-    """Room for so many `columns` of sheets to the left and to the right, in `rows`. `listed`: the items of a list and
-    whether each is read.
+    """Room for `columns` columns of sheets on the left and on the right, in `rows` rows. `listed`: the items of a list
+    and whether each is read.
     """
     said = [
         "{name}: {all} of 100 wrong, {plain} for plain and {styled} for styled; the policy wins {wins} of 100.".format(
@@ -104,7 +105,7 @@ def written(pen: Pen, key: str, answer: Answer) -> None:
 
 
 def chosen(pen: Pen, key: str, labeler: Labeler, columns: tuple[int, int], rows: int) -> None:
-    """A labeler's name, its wrong choices to both sides, and its policy's answer."""
+    """A labeler's name, its wrong choices on both sides, and its policy's answer."""
     name = html.escape(labeler["name"])
     pen.out.append(f'<div class="k-labeler"><p class="k-who"><b>{name}</b> ')
     pen.put("span", f"{key}n", f"{sum(labeler['wrong'])} of 100 wrong")
@@ -127,13 +128,13 @@ def chosen(pen: Pen, key: str, labeler: Labeler, columns: tuple[int, int], rows:
 
 
 def around(labeler: Labeler, place: str) -> str:
-    """What a ring says there, "" where there is none."""
+    """The words of the ring at this place, or "" if there is none."""
     words, at = labeler["ring"]
     return words if at == place else ""
 
 
 def wing(pen: Pen, key: str, many: int, kind: str, columns: int, rows: int, after: bool) -> None:
-    """Sheets from the middle outwards; those beyond the room are counted, not drawn."""
+    """Sheets from the middle outwards; those that don't fit are counted but not drawn."""
     used = SLOT * max(-(-min(many, columns * rows) // rows), 1)
     box = f"{0 if after else -used} 0 {used} {HIGH * rows}"
     pen.state[f"{key}.viewBox"] = box
@@ -147,7 +148,7 @@ def wing(pen: Pen, key: str, many: int, kind: str, columns: int, rows: int, afte
 
 
 def sheet(i: int, cell: Cell) -> str:
-    """A plain one has two lines; a styled one a heading and four."""
+    """A plain sheet has two lines, a styled one a heading and three lines."""
     return (
         '<rect width="21" height="27" rx="2"/><path class="k-few" d="M4 10h13M4 16h8"/>'
         '<path class="k-loud" d="M4 6.5h13"/><path class="k-many" d="M4 12.5h13M4 17h10M4 21.5h13"/>'

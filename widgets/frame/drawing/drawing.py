@@ -1,8 +1,8 @@
-"""Draws a scene as SVG: every position whole, by one function, at build and in the page.
+"""Draws a scene as SVG: each position as a whole, by the same function at build time and in the page.
 
-A drawing knows nothing of time. The pen remembers what of a drawing can change, attribute by attribute of elements that
-have a key; `packed` keeps of many positions the first, and what differs from one to the next. So nobody writes an
-animation: site/assets/play.js sets what differs, and the style sheet lets it move.
+A drawing knows nothing about time. The pen remembers what can change in a drawing, attribute by attribute, for elements
+that have a key. From many positions, `packed` keeps the first and the differences between consecutive ones. So nobody
+writes an animation: site/assets/play.js sets whatever differs, and the style sheet animates it.
 """
 
 import html
@@ -15,11 +15,11 @@ from widgets.frame.drawing.marks import Panel
 from widgets.frame.drawing.pen import Cell, Pen, number
 from widgets.frame.drawing.scene import WORD
 
-SQUARE, GAP, DOT = 26, 3, 12  # pixels of a square with its gap, of the gap, of a dot with its gap
-LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz" + "".join(map(chr, range(0x180, 0x3A0)))  # of kinds of cells
-WIDE = 470  # pixels: on a phone the letters of a wider view are drawn larger
+SQUARE, GAP, DOT = 26, 3, 12  # pixels: a square with its gap, the gap, a dot with its gap
+LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz" + "".join(map(chr, range(0x180, 0x3A0)))  # for kinds of cells
+WIDE = 470  # pixels: in a wider view, letters are drawn larger on a phone
 SHORT = 6  # pixels: a shorter arrow is not drawn
-SIGNS = ("stop", "astray")  # tokens that are drawn as a sign
+SIGNS = ("stop", "astray")  # tokens drawn as a sign
 
 
 def px(squares: float) -> float:
@@ -27,7 +27,7 @@ def px(squares: float) -> float:
 
 
 def drawn(scene: Panel) -> Pen:
-    """The HTML of a scene in `out`, and what of it can change in `state`."""
+    """A pen with the HTML of a scene in `out` and everything in it that can change in `state`."""
     pen = Pen()
     pen.out.append('<div class="k-views">')
     for column in scene["columns"]:
@@ -73,7 +73,7 @@ def counted(pen: Pen, view: Mapping[str, Any]) -> None:
 
 
 def tokens(pen: Pen, mark: Mapping[str, Any]) -> None:
-    """The style sheet says how large a square is and shows the sign of those that are a stop."""
+    """The style sheet sets the size of a square and shows the sign of a stop."""
     x, y = mark["at"]
     pitch, css = (WORD, "k-q k-long") if mark["wide"] else (1.0, "k-q")
     cells: list[Cell] = []
@@ -112,7 +112,7 @@ def hundred(pen: Pen, mark: Mapping[str, Any]) -> None:
 
 
 def piles(pen: Pen, mark: Mapping[str, Any]) -> None:
-    """Each pile fills its rows from the left; a dot that changes its pile moves there."""
+    """Each pile fills its rows from the left; a dot that changes piles moves to its new one."""
     filled = dict.fromkeys(mark["owners"], 0)
     for i, pile in enumerate(mark["owners"]):
         row, column = divmod(filled[pile], mark["wide"][pile])
@@ -124,7 +124,7 @@ def piles(pen: Pen, mark: Mapping[str, Any]) -> None:
 
 
 def blocks(pen: Pen, mark: Mapping[str, Any]) -> None:
-    """Each block, the part of it that holds tokens, in eighths, and its owner below."""
+    """Each block, the part of it that holds tokens (in eighths), and its owner below."""
     (x, y), (wide, high), (across, down) = mark["at"], map(px, mark["size"]), mark["pitch"]
     cells: list[Cell] = [(f"k-b k-{role} k-f{round(8 * full)}", owner) for role, full, owner in mark["cells"]]
     frame = f'width="{wide:g}" height="{high:g}" rx="2"'
@@ -139,7 +139,7 @@ def blocks(pen: Pen, mark: Mapping[str, Any]) -> None:
 
 
 def holes(pen: Pen, mark: Mapping[str, Any]) -> None:
-    """A circle each, a second around it where it is shared, a stroke through it where it was found."""
+    """A circle per hole, with a second circle if it is shared and a stroke through it if it was found."""
     cells: list[Cell] = [
         (" ".join(f"k-{role}" for role in ("hole", *state.split(), *["twice"] * both)), many)
         for state, both, many in mark["cells"]
@@ -165,7 +165,7 @@ def capsule(i: int, cell: Cell) -> str:
 
 
 def trays(pen: Pen, mark: Mapping[str, Any]) -> None:
-    """The tray, which stays, and in it what a completion may become: its tone and its check."""
+    """The tray, which stays, and the completions in it, whose tones and checks may change."""
     pitch, cells, places = mark["pitch"], list[Cell](), list[tuple[float, float]]()
     for group, (x, y) in zip(mark["groups"], mark["at"], strict=True):
         if mark["framed"]:
@@ -202,7 +202,9 @@ def frame(pen: Pen, mark: Mapping[str, Any]) -> None:
 
 
 def answers(pen: Pen, mark: Mapping[str, Any]) -> None:
-    """What it says in the middle, or above its push; the two travel apart, as each is one text."""
+    """The text in the middle of each answer, or above its push; the two are packed separately, since each is
+    one text.
+    """
     side, half = px(mark["side"]), px(mark["side"] / 2)
     places = [(px(x), px(y)) for x, y in mark["at"]]
     square = f'<rect width="{side:g}" height="{side:g}" rx="4"/>'
@@ -289,7 +291,7 @@ def hop(pen: Pen, mark: Mapping[str, Any]) -> None:
 
 
 def arrow(pen: Pen, mark: Mapping[str, Any]) -> None:
-    """A shaft that begins at the bead's rim, and its head; what is shorter than a head is left out."""
+    """A shaft that begins at the bead's rim, and its head; an arrow shorter than its head is not drawn."""
     length = px(mark["length"])
     css = " ".join(f"k-{role}" for role in ("arrow", *mark["role"].split())) + (" k-off" if abs(length) < SHORT else "")
     x, y = mark["at"]
@@ -382,7 +384,7 @@ DRAW: dict[str, Callable[[Pen, Mapping[str, Any]], None]] = dict(
 
 
 def packed(states: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    """What lies in the page of states[choice][moment]: {kinds of cells by letter, base, frames[choice][moment]}."""
+    """What a page holds of states[choice][moment]: {kinds of cells by letter, base, frames[choice][moment]}."""
     first = states[0][0]
     for row in states:
         for state in row:

@@ -1,7 +1,7 @@
-"""GPUs as a scene shows them: a cell a GPU in its server, filled to scale by what its memory holds.
+"""GPUs as shown in a scene: each a cell in its server, filled to scale with what its memory holds.
 
-Cells of a pool are alike, so each part of them is one path. A cell is as high as the memory that may be filled; what is
-needed beyond it stands on top, to the same scale, in outline.
+Cells of a pool are alike, so each of their parts is one path. The height of a cell is the memory that may be filled;
+any need beyond it is outlined on top, to the same scale.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,18 +12,18 @@ from typing import Any
 from widgets.frame.drawing.pen import Pen, number
 
 SERVER = 8  # GPUs
-EACH, MOST, ROW = 128, 256, 64  # GPUs that have a cell each; cells at most, in all and in a row
-WIDEST, GAP, HEAD = 34.0, 6.0, 19.0  # pixels: a cell, between servers, the words over a pool
-TALLEST = 6.0  # times its cell: what is needed beyond that is drawn so high
-PITCH = 2.5  # rows of cells: what stands between them, in pixels, twice
+EACH, MOST, ROW = 128, 256, 64  # the most GPUs with a cell each; the most cells in all and per row
+WIDEST, GAP, HEAD = 34.0, 6.0, 19.0  # pixels: the widest cell, the gap between servers, the words above a pool
+TALLEST = 6.0  # in cell heights: any greater need is drawn this high
+PITCH = 2.5  # pixels: twice this, plus 3, separates rows of cells
 
 
 @dataclass(frozen=True)
 class Side:
     """What the memory of each GPU holds at one time, as shares of what may be filled."""
 
-    parts: tuple[tuple[str, float], ...]  # (role, share), from the floor up
-    over: bool = False  # more is needed than there is
+    parts: tuple[tuple[str, float], ...]  # (role, share), from the bottom up
+    over: bool = False  # whether more is needed than there is
 
     @property
     def high(self) -> float:
@@ -34,12 +34,12 @@ class Side:
 class Pool:
     words: str
     gpus: int
-    sides: tuple[Side, ...]  # one, or two that take turns, side by side
-    engine: int = 0  # GPUs that one bar underlines
+    sides: tuple[Side, ...]  # one, or two that take turns, drawn side by side
+    engine: int = 0  # GPUs per engine, underlined by one bar
 
 
 def per_cell(pools: Sequence[Pool]) -> int:
-    """GPUs that a cell stands for: one, a server, or twice as many until there are few enough cells."""
+    """GPUs per cell: one or a server, doubled until there are few enough cells."""
     gpus = sum(pool.gpus for pool in pools)
     each = 1 if gpus <= EACH else SERVER
     while sum(ceil(pool.gpus / each) for pool in pools) > MOST:
@@ -48,7 +48,7 @@ def per_cell(pools: Sequence[Pool]) -> int:
 
 
 def cells(pool: Pool, each: int) -> list[int]:
-    """GPUs that each cell of a pool stands for."""
+    """GPUs in each cell of a pool."""
     whole, rest = divmod(pool.gpus, each)
     return [each] * whole + ([rest] if rest else [])
 
@@ -59,12 +59,12 @@ Box = tuple[float, float, float, float]  # x, y, width, height
 
 
 def boxes(pools: Sequence[Pool], wide: float, high: float) -> list[list[Box]]:
-    """Of each pool its cells, in pixels: all of one size, with air above them for the tallest overflow."""
+    """The cells of each pool, in pixels: all the same size, with room above them for the tallest overflow."""
     each = per_cell(pools)
     counts = [len(cells(pool, each)) for pool in pools]
     rows = [ceil(count / ROW) for count in counts]
     most = max(min(count, ROW) for count in counts)
-    together = SERVER if each == 1 else ROW  # cells in one frame
+    together = SERVER if each == 1 else ROW  # cells per frame
     gaps = (ceil(most / together) - 1) * GAP
     pitch = min(WIDEST, (wide - gaps - 4) / most)
     tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
@@ -116,20 +116,20 @@ def drawn(pen: Pen, mark: Mapping[str, Any], px: Callable[[float], float]) -> No
 
 
 def words_at(places: Sequence[Box], pools: Sequence[Pool]) -> float:
-    """The line above a pool's first row, and above what overflows there and the ring around it."""
+    """The y of the text above a pool's first row, clear of any overflow and the ring around it."""
     _, y, _, high = places[0]
     tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
     return y - high * (tallest - 1) - (9 if tallest > 1 else 6)
 
 
 def servers(places: Sequence[Box]) -> list[Box]:
-    """A frame around each eight cells."""
+    """A frame around every eight cells."""
     groups = [places[i : i + SERVER] for i in range(0, len(places), SERVER)]
     return [(g[0][0] - 2, g[0][1] - 2, g[-1][0] + g[-1][2] - g[0][0] + 4, g[0][3] + 7) for g in groups]
 
 
 def underlines(places: Sequence[Box], engine: int, each: int) -> list[Box]:
-    """A bar under the cells of each whole engine, row by row, where it has a cell at least."""
+    """A bar under the cells of each whole engine, row by row, if an engine fills whole cells."""
     size = engine // each
     if not size or engine % each:
         return []
@@ -143,7 +143,7 @@ def underlines(places: Sequence[Box], engine: int, each: int) -> list[Box]:
 
 
 def box_of(pools: Sequence[Pool], pool: int, wide: float, high: float) -> Box:
-    """What the first server of a pool takes, overflow included, in pixels."""
+    """The box of a pool's first server, overflow included, in pixels."""
     first_server = boxes(pools, wide, high)[pool][:SERVER]
     x, y, _, tall = first_server[0]
     more = max(0.0, *(side.high - 1 for side in pools[pool].sides)) * tall

@@ -1,7 +1,8 @@
 """Work in rows over a time axis: spans of a scene, and how they are drawn.
 
-A board has no view box. Places along the time are per cent of its width, letters and heights pixels, so that one
-drawing serves a page, a column and a phone. What has a key slides: x and width of a rectangle or of a nested svg.
+A board has no view box. Positions along the time axis are percentages of its width, while letters and heights are in
+pixels, so that one drawing serves a page, a column and a phone. Anything with a key slides: the x and width of a
+rectangle or of a nested svg.
 """
 
 import html
@@ -12,10 +13,10 @@ from typing import Any
 from widgets.frame.drawing.pen import Pen, number
 from widgets.frame.drawing.scene import Mark, View
 
-SQUARE = 26  # pixels of a square, in which other views are measured
+SQUARE = 26  # pixels of a square, the unit of other views
 WIDE = 30.0  # squares that a board asks for
-FOOT = 24  # pixels of the axis
-ASIDE = 1.2  # of the width: where things stand that are not there now
+FOOT = 24  # pixels for the axis
+ASIDE = 1.2  # in widths: the place of things that are not there at the moment
 
 
 def board(
@@ -32,8 +33,8 @@ def board(
     now: float | None = None,
     role: str = "",
 ) -> View:
-    """Rows, each (name, a word on it), from 0 to `until`. `tall`, `gap`, and `top`, the room above the first row, are
-    pixels. `now` is a cursor: what lies beyond it is pale.
+    """Rows, each (name, a word about it), from 0 to `until`. `tall`, `gap` and `top`, the room above the first row, are
+    in pixels. `now` is a cursor; everything after it is pale.
     """
     high = top + len(rows) * (tall + gap) + FOOT
     return dict(
@@ -47,48 +48,48 @@ def is_board(view: View) -> bool:
 
 
 def span(key: str, row: float, start: float, end: float, role: str, text: str | None = None) -> Mark:
-    """Work or waiting in a row; the text stands in its middle."""
+    """Work or waiting in a row, with the text in its middle."""
     return dict(kind="span", key=key, row=row, start=start, end=end, role=role, text=text)
 
 
 def run(key: str, row: float, start: float, end: float, role: str, text: str | None = None) -> Mark:
-    """A completion in its slot: round ends, so that the join to the next one shows."""
+    """A completion in its slot, with round ends that show where it joins the next one."""
     return dict(kind="run", key=key, row=row, start=start, end=end, role=role, text=text)
 
 
 def cut(key: str, row: float, at: float, seen: bool = True) -> Mark:
-    """Where something was cut off."""
+    """A mark where something was cut off."""
     return dict(kind="cut", key=key, row=row, at=at, seen=seen)
 
 
 def seams(every: float) -> Mark:
-    """Thin upright lines that make segments of all runs."""
+    """Thin vertical lines that divide all runs into segments."""
     return dict(kind="seams", every=every)
 
 
 def path(key: str, row: float, start: float, end: float) -> Mark:
-    """An underline: the step waits for what stands on it."""
+    """An underline: the step waits for the work above it."""
     return dict(kind="path", key=key, row=row, start=start, end=end, role="path")
 
 
 def measure(key: str, start: float, end: float, words: str, anchor: str = "start") -> Mark:
-    """How long something takes, above the first row; the words at its start or its "end"."""
+    """How long something takes, above the first row; the words are at its start or its "end"."""
     return dict(kind="measure", key=key, start=start, end=end, words=words, anchor=anchor)
 
 
 def rule(key: str, at: float, words: str = "", anchor: str = "start") -> Mark:
-    """An upright line through all rows, with words at its head."""
+    """A vertical line through all rows, with words at its top."""
     return dict(kind="rule", key=key, at=at, words=words, anchor=anchor)
 
 
 def tip(key: str, row: float, at: float, role: str, seen: bool) -> Mark:
-    """Where a row would have come to, and the way there, dotted: a point of its role."""
+    """Where a row would have ended: a point in its role, at the end of a dotted line."""
     return dict(kind="tip", key=key, row=row, at=at, role=role, seen=seen)
 
 
 def grip(key: str, at: float, words: str, short: str, cuts: Sequence[bool]) -> Mark:
-    """The upright line that a reader drags, with the pill to hold it by; `short` stands there on a phone. `cuts` says
-    of each row whether the line strikes it out.
+    """The vertical line that a reader drags, with a pill as its handle; `short` replaces the words on a phone. `cuts`
+    says for each row whether the line strikes it out.
     """
     return dict(kind="grip", key=key, at=at, words=words, short=short, cuts=list(cuts))
 
@@ -107,18 +108,20 @@ def spot(
     role: str = "broken",
     side: str = "above",
 ) -> Mark:
-    """A ring around rows from the first to the last, with at most six words above, below, inside or right of it."""
+    """A ring around the first to the last row, with at most six words above, below, inside or to the right of it."""
     return dict(kind="ring", key=key, rows=rows, start=start, end=end, words=words, seen=seen, role=role, side=side)
 
 
 def round_up(value: float) -> float:
-    """The next of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten, so that an axis stays while knobs move."""
+    """`value` rounded up to 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten, so that an axis stays while knobs
+    move.
+    """
     unit = 10.0 ** math.floor(math.log10(value))
     return next(unit * m for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * m >= value * (1 - 1e-9))
 
 
 def quarters(until: float) -> tuple[float, ...]:
-    """The ticks of an axis that ends there."""
+    """The ticks of an axis that ends at `until`."""
     return tuple(until * n / 4 for n in range(5))
 
 
@@ -157,7 +160,7 @@ def drawn(pen: Pen, view: View) -> None:
             note_drawn(pen, mark, view)
     for mark in rings:
         ring(pen, mark, view)
-    # another axis is another key, so that a running widget draws its letters again
+    # a different axis gets a different key, so that a running widget redraws its labels
     pen.out.append(f'<g data-k="{key}x{view["until"]:g}">')
     for tick in view["ticks"]:
         text = f"{tick:,g}{view['unit'] if tick == view['ticks'][-1] else ''}"
@@ -172,7 +175,7 @@ def across(view: View, at: float) -> str:
 
 
 def wide(view: View, start: float, end: float) -> str:
-    """The width of what begins before the end of the board."""
+    """The width of a span, or of its part that fits if it begins before the end of the board."""
     share = (min(float(end) / view["until"], ASIDE) - float(start) / view["until"]) if start < view["until"] else 0.0
     return f"{number(100 * max(share, 0.0))}%"
 
@@ -182,7 +185,7 @@ def top_of(view: View, row: float) -> float:
 
 
 def words(pen: Pen, key: str, at: str, y: float, text: str, css: str, anchor: str = "start") -> None:
-    """A text that slides: it stands in a nested svg, because the x of a text does not move."""
+    """A text that slides: it is in a nested svg, because the x of a text does not animate."""
     pen.put("svg", f"{key}p", x=at, y=y, css="k-at", inner="\n")
     pen.out[-1] = pen.out[-1].removesuffix("\n</svg>")
     pen.put("text", f"{key}t", text, css=css, text_anchor=anchor)
@@ -250,7 +253,7 @@ def tip_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
 
 
 def grip_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
-    """All of it slides as one; its words change sides where there is no room for them."""
+    """All of it slides as one; its words switch sides if there is no room for them."""
     key, after = mark["key"], mark["at"] < view["until"] / 2
     high = top_of(view, len(view["rows"])) - view["top"] + 12
     pen.put("svg", f"{key}p", x=across(view, mark["at"]), y=0, css="k-at k-grip", inner="\n")
@@ -269,7 +272,7 @@ def grip_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
 
 
 def ring(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
-    """The words begin where the ring does, or end there where it stands at the right."""
+    """The words are centered on the ring; near an edge of the board they start or end at its middle."""
     first, last = mark["rows"]
     y, bottom = top_of(view, first) - 4, top_of(view, last) + view["tall"] + 4
     start, end, key = mark["start"], min(mark["end"], view["until"]), mark["key"]
@@ -283,7 +286,7 @@ def ring(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
     above = mark["side"] == "above"
     leader = (
         0 if mark["side"] in ("inside", "right") else 28 if above and first == 0 else 10
-    )  # over what measures the step
+    )  # to clear the measure of the step
     edge = y - leader if above else bottom
     pen.put("rect", f"{key}l", css=f"k-span k-leader {css}", x=across(view, middle), y=edge, width=1.5, height=leader)
     at = {"above": y - leader - 6, "below": bottom + leader + 14}.get(mark["side"], (y + bottom) / 2 + 5)

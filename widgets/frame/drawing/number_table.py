@@ -1,8 +1,8 @@
-"""A table of the numbers that a model gives for each row and column, as a view of a scene.
+"""A table of the numbers that a model answers for each row and column, as a view of a scene.
 
-It is HTML, so that its letters keep their size on a phone, and that a screen reader can walk through its rows. The
-heading has its name, how many of its cells are right, and the same cells as a map, which a phone shows in place of a
-table that is not chosen.
+It is HTML, so that its letters keep their size on a phone and a screen reader can walk through its rows. The heading
+has the table's name, the number of correct cells, and the same cells as a map, which on a phone replaces a table that
+is not chosen.
 """
 
 import html
@@ -12,14 +12,14 @@ from typing import Any
 from widgets.frame.drawing.pen import Cell, Pen
 from widgets.frame.drawing.scene import View
 
-SQUARE = 26  # pixels of a square, in which other views are measured
-CELL, GAP, HEAD, SIDE = (52.0, 32.0), 2.0, 70.0, 30.0  # pixels: of a cell, between two, above them, before them
+SQUARE = 26  # pixels of a square, the unit of other views
+CELL, GAP, HEAD, SIDE = (52.0, 32.0), 2.0, 70.0, 30.0  # pixels: a cell, the gap between two, above them, left of them
 
 
 def table(
     key: str, name: str, alt: str, heads: Sequence[str], sides: Sequence[str], cells: Sequence[tuple[str, str]]
 ) -> View:
-    """`cells` are row by row (role, text): "correct", "mistaken" for a wrong number, "astray" for what is no number."""
+    """`cells`, row by row: (role, text), role "correct", "mistaken" for a wrong number, or "astray" for no number."""
     return dict(
         **dict(key=key, alt=alt, name=name, heads=list(heads), sides=list(sides), cells=list(cells), marks=[], role=""),
         wide=(SIDE + len(heads) * (CELL[0] + GAP)) / SQUARE,
@@ -36,7 +36,7 @@ def count(view: Mapping[str, Any]) -> int:
 
 
 def drawn(pen: Pen, view: Mapping[str, Any]) -> None:
-    """Its heading is the label of a control `choose-KEY`, where a page has one."""
+    """Its heading is the label of a control `choose-KEY`, if the page has one."""
     key, cells, right = view["key"], view["cells"], count(view)
     pen.out.append(f'<label class="k-filled" for="choose-{key}"><i class="k-map" aria-hidden="true">')
     small = [(f"k-{role}",) for role, _ in cells]

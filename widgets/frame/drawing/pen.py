@@ -1,20 +1,20 @@
-"""The pen of a scene: it writes HTML, and remembers what of it can change, attribute by attribute of what has a key."""
+"""The pen of a scene: it writes HTML and remembers what can change, attribute by attribute, in elements with a key."""
 
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-Cell = tuple[str, ...]  # class and, where it has one, text
+Cell = tuple[str, ...]  # class and, if it has one, text
 
 
 @dataclass
 class Pen:
     out: list[str] = field(default_factory=list)
-    state: dict[str, Any] = field(default_factory=dict)  # {"key.attribute": value} of what has a key
+    state: dict[str, Any] = field(default_factory=dict)  # {"key.attribute": value} for everything with a key
 
     def put(self, tag: str, key: str = "", text: str | None = None, inner: str = "", **attributes: Any) -> None:
-        """An element; `css` is its class, and x_y the attribute x-y."""
+        """Writes an element; `css` is its class, and x_y is the attribute x-y."""
         named = {
             {"css": "class"}.get(name, name.replace("_", "-")): number(value)
             for name, value in attributes.items()
@@ -45,7 +45,7 @@ class Pen:
         draw: Callable[[int, Cell], str],
         places: Sequence[tuple[float, float]] = (),
     ) -> None:
-        """Many alike, each drawn into a keyed group; they travel as one letter each."""
+        """Draws many similar cells, each in a group with a key; in the page's data each is a single letter."""
         for i, cell in enumerate(kinds):
             place = f' transform="translate({places[i][0]:g},{places[i][1]:g})"' if places else ""
             self.out.append(f'<g data-k="{prefix}{i}" class="{cell[0]}"{place}>{draw(i, cell)}</g>')
@@ -55,4 +55,4 @@ class Pen:
 def number(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
-    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: no minus before a zero
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: no minus before zero

@@ -1,4 +1,4 @@
-"""A hundred answers in piles by what they say: a policy over few completions as a scene shows it."""
+"""A hundred answers in piles by what they say: a policy over a few completions, as shown in a scene."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from sim.experiments.five_answers import ANSWERS
 from widgets.frame.drawing import scene
 
 DOT = 12 / 26  # in squares: a dot with its gap
-WIDE, DOTS, TOP, ROW = 18.0, 112 / 26, 50 / 26, 51 / 26  # the view, where dots begin, the first row, from row to row
+WIDE, DOTS, TOP, ROW = 18.0, 112 / 26, 50 / 26, 51 / 26  # the view, where dots begin, the first row, the row pitch
 
 
 @dataclass(frozen=True)
 class Pile:
     name: str
-    note: str  # below its name
-    role: str  # of its dots
-    css: str = "strong"  # of its name
+    note: str  # text below its name
+    role: str  # role of its dots
+    css: str = "strong"  # class of its name
 
 
 WHY = ("correct", "wrong", "wrong", "no “Final:”", "never ends")
@@ -28,7 +28,7 @@ ASKED = "7 + 5 = ? Write “Final:” and the number."
 
 
 def hundredths(pi: Any) -> list[int]:
-    """How many of a hundred answers say which, the largest remainders rounded up, (piles,)."""
+    """How many of a hundred answers are in each pile, with the largest remainders rounded up, (piles,)."""
     exact = 100 * np.asarray(pi, float)
     many = np.floor(exact + 1e-9).astype(np.int64)
     for i in np.argsort(many - exact, kind="stable")[: 100 - many.sum()]:
@@ -37,12 +37,14 @@ def hundredths(pi: Any) -> list[int]:
 
 
 def owners(before: Any, pi: Any) -> list[int]:
-    """The pile of each of a hundred dots: as many stay where they are `before` as can."""
+    """The pile of each of a hundred dots after the policy changed from `before` to `pi`; as many as possible stay."""
     return moved([pile for pile, many in enumerate(hundredths(before)) for _ in range(many)], hundredths(pi))
 
 
 def moved(owned: Sequence[int], counts: Sequence[int]) -> list[int]:
-    """The pile of each dot, by the pile that it is `owned` by: so many in each, and as many as can stay."""
+    """The new pile of each dot, given its old one in `owned` and the new `counts` per pile; as many as
+    possible stay.
+    """
     room = list(counts)
     stays: list[int | None] = []
     for pile in owned:
@@ -61,8 +63,8 @@ def view(
     ring: tuple[int, str, str] | None = None,
     role: str = "",
 ) -> scene.View:
-    """The policy `pi` (piles,), its dots moved from where they are `before`; `ring` is (a pile, words, "broken" or
-    "look").
+    """The policy `pi` (piles,), with its dots moved from where they were under `before`; `ring` is (a pile, words,
+    "broken" or "look").
     """
     many, marks = hundredths(pi), [scene.word(title, (0, 0.55), "strong", key=f"{key}t")]
     for i, pile in enumerate(piles):

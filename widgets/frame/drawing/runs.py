@@ -1,20 +1,20 @@
-"""Several runs of one training as a scene shows them: the policy of each as a hundred dots, and words below."""
+"""Several runs of one training as shown in a scene: the policy of each as a hundred dots, with words below."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from widgets.frame.drawing import scene
 
-ACROSS = 4  # runs in a row
-SIDE = 120 / 26  # squares: ten dots
-PITCH, ROW, TOP = SIDE + 1.5, SIDE + 1.75, 1.1  # from run to run, and what stands above
+ACROSS = 4  # runs per row
+SIDE = 120 / 26  # in squares: ten dots
+PITCH, ROW, TOP = SIDE + 1.5, SIDE + 1.75, 1.1  # distances between runs, and the room above them
 WIDE = PITCH * ACROSS - 1.5
 
 
 @dataclass(frozen=True)
 class Run:
-    shares: Sequence[tuple[str, float]]  # [(role, share)] from the first dot on
-    words: str  # below it
+    shares: Sequence[tuple[str, float]]  # [(role, share)], starting at the first dot
+    words: str  # text below it
 
 
 def view(
@@ -26,8 +26,8 @@ def view(
     words: str,
     named: Sequence[tuple[str, str, float]] = (),
 ) -> scene.View:
-    """Runs in rows of four, below a line that says what stands under each, or what their dots are: `named` (words,
-    role, place). `ringed` is the place of the one that is pointed at, and `words` what is seen there.
+    """Runs in rows of four, below a line that says what the words below each run are, or what its dots are: `named`
+    (words, role, x). `ringed` is the index of the run to point at, and `words` says what is seen there.
     """
     places = [(PITCH * (i % ACROSS), TOP + ROW * (i // ACROSS)) for i in range(len(runs))]
     marks = [scene.word(head, (0, 0.55), "head"), *(scene.word(text, (x, 0.55), role) for text, role, x in named)]
@@ -44,7 +44,7 @@ def view(
 
 
 def one_in(chance: float) -> str:
-    """A probability as a reader counts it: "96 of 100", "1 in 200", "1 in 20,000"."""
+    """A probability in the words of a reader: "96 of 100", "1 in 200", "1 in 20,000"."""
     if chance >= 0.095:
         return f"{100 * chance:.0f} of 100"
     for less_than, many in ((1e-12, "trillions"), (1e-9, "billions"), (1e-6, "millions")):

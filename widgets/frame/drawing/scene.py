@@ -1,7 +1,7 @@
 """A scene: the thing itself, drawn with the marks of vocabulary.py. Data, roles and keys, no pixels.
 
-Places are (x, y) in squares from the upper left corner of a view; a view says how many squares it is wide and high.
-What has a key may change from one position to the next, and every position has the same keys.
+Coordinates are (x, y) in squares from the upper left corner of a view; a view states its width and height in squares.
+Anything with a key may change from one position to the next, and every position has the same keys.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from widgets.frame.drawing.marks import Panel, panel
 Mark = dict[str, Any]  # its kind, its key if it has one, its data
 View = dict[str, Any]
 Place = tuple[float, float]
-WORD = 1.8  # squares: the token that is a word, with its gap
+WORD = 1.8  # in squares: a token that is a word, with its gap
 
 
 def scene(
@@ -24,9 +24,9 @@ def scene(
     front: bool = False,
     data: Sequence[Mark] = (),
 ) -> Panel:
-    """Views side by side; several in one column stand below each other where there is room, else beside. `given` is
-    what all of it begins with, such as a prompt. Among the panels of a widget `data`, marks of marks.py, are the
-    numbers of it for the table.
+    """Views side by side; several in one column are below each other if there is room, else side by side. `given` is
+    what everything in it starts with, such as a prompt. In a panel of a widget, `data`, marks of marks.py, has its
+    numbers for the table.
     """
     stacked = [[column] if isinstance(column, dict) else list(column) for column in columns]
     table = panel(title, note, *data, tab=tab, front=front, bare=True)
@@ -38,16 +38,16 @@ def is_scene(panel: Panel) -> bool:
 
 
 def view(key: str, wide: float, high: float, alt: str, *marks: Mark, role: str = "") -> View:
-    """`alt` says what is drawn to those who do not see it; role "before" stands below where there is room for one, role
-    "detail" is left out beside code that a reader edits. Of one picture in two forms "roomy" is drawn where there is
-    room for it, and "narrow" on a phone.
+    """`alt` says what is drawn to people who cannot see it. A view with role "before" is placed below if there is room
+    for it; one with role "detail" is left out beside code that a reader edits. Of one picture in two forms, "roomy" is
+    drawn if there is room for it, and "narrow" on a phone.
     """
     return dict(key=key, wide=wide, high=high, alt=alt, marks=list(marks), role=role)
 
 
 def counts(key: str, *cells: tuple[str, str, str]) -> View:
-    """Large numbers side by side, below the picture that they count: (number, what it is of, its role), role "broken"
-    for what is wrong.
+    """Large numbers side by side, below the picture that they count: (number, what it counts, role); role "broken"
+    marks a wrong one.
     """
     return dict(key=key, wide=30.0, high=3.0, alt="", marks=[], role="", counts=list(cells))
 
@@ -55,38 +55,39 @@ def counts(key: str, *cells: tuple[str, str, str]) -> View:
 def tokens(
     key: str, rows: Sequence[Sequence[tuple[str, str]]], longest: int, at: Place = (0, 0), wide: bool = False
 ) -> Mark:
-    """Rows of squares, a row a completion, each [(text, role)]; "stop" is drawn as its sign. Squares of words are
-    `wide`, WORD squares each.
+    """Rows of squares, one per completion, each [(text, role)]; "stop" is drawn as its sign. If `wide`, squares hold
+    words and are WORD squares wide.
     """
     return dict(kind="tokens", key=key, rows=rows, longest=longest, at=at, wide=wide)
 
 
 def parts(key: str, roles: Sequence[str], at: Place, pitch: float = 0.8) -> Mark:
-    """A long answer from left to right, a role for each part of it."""
+    """A long answer from left to right, with a role for each of its parts."""
     return dict(kind="parts", key=key, roles=roles, at=at, pitch=pitch)
 
 
 def hundred(key: str, shares: Sequence[tuple[str, float]], at: Place = (0, 0), wide: int = 10) -> Mark:
-    """A probability as a hundred dots, [(role, share)] from the first dot on."""
+    """A probability as a hundred dots: [(role, share)], starting at the first dot."""
     return dict(kind="hundred", key=key, shares=shares, at=at, wide=wide)
 
 
 def piles(key: str, owners: Sequence[int], roles: Sequence[str], at: Place, apart: float, wide: int = 25) -> Mark:
-    """A hundred answers as dots, in piles one below the other: `owners` says of each dot in which it is, `roles` of
-    each pile what its dots are.
+    """A hundred answers as dots, in piles one below the other: `owners` gives the pile of each dot, `roles` the role of
+    the dots in each pile.
     """
     x, y = at
     return heaps(key, owners, roles, [(x, y + apart * i) for i in range(len(roles))], [wide] * len(roles))
 
 
 def heaps(key: str, owners: Sequence[int], roles: Sequence[str], at: Sequence[Place], wide: Sequence[int]) -> Mark:
-    """Answers as dots, in piles that each have their place and width."""
+    """Answers as dots, in piles that each have their own place and width."""
     return dict(kind="piles", key=key, owners=owners, roles=roles, at=at, wide=wide)
 
 
 def holes(key: str, cells: Sequence[tuple[str, bool, str]], at: Sequence[Place]) -> Mark:
-    """Holes of a verifier, each ("open" or "shut", "found" besides; whether a second verifier
-    has it too; a number beside it)."""
+    """Holes of a verifier, each ("open" or "shut", with "found" added if it was found; whether a second verifier has it
+    too; a number beside it).
+    """
     return dict(kind="holes", key=key, cells=cells, at=at)
 
 
@@ -98,7 +99,7 @@ def blocks(
     size: Place = (1.9, 1.0),
     pitch: Place = (2.0, 1.75),
 ) -> Mark:
-    """A memory in blocks, row by row: each (role, share of its slots that hold a token, owner, who stands below it)."""
+    """A memory in blocks, row by row: each (role, share of its slots that hold a token, owner, written below it)."""
     return dict(kind="blocks", key=key, cells=cells, columns=columns, at=at, size=size, pitch=pitch)
 
 
@@ -109,29 +110,29 @@ def trays(
     pitch: float = 0.92,
     framed: bool = True,
 ) -> Mark:
-    """A tray a group, each at its place, and in it a completion with round ends: (tone of its advantage from -4 to 4,
-    whether it is right, which gets a check). Not `framed`, the completions stand there without their tray.
+    """One tray per group, each at its place, and in it completions with round ends: (tone of its advantage from -4 to
+    4, whether it is correct, which gets a check). If not `framed`, the completions are drawn without a tray.
     """
     return dict(kind="trays", key=key, groups=groups, at=at, pitch=pitch, framed=framed)
 
 
 def answers(key: str, cells: Sequence[tuple[str, str, str]], at: Sequence[Place], side: float) -> Mark:
-    """Answers in squares of that side, each (what it says, its role, how hard it is pushed or "") at its place."""
+    """Answers in squares with this side, each (text, role, how hard it is pushed or "") at its place."""
     return dict(kind="answers", key=key, cells=cells, at=at, side=side)
 
 
 def frame(key: str, at: Place, wide: float, live: bool, seen: bool, high: float = 1.0) -> Mark:
-    """The tray of a group around completions that stand there already, so that groups may change their size."""
+    """A group's tray around completions that are drawn separately, so that groups can change their size."""
     return dict(kind="frame", key=key, at=at, wide=wide, live=live, seen=seen, high=high)
 
 
 def tray(key: str, cells: Sequence[tuple[int, bool] | None], at: Place, scale: float = 1.0, seen: bool = True) -> Mark:
-    """One tray, which moves and shrinks as a whole; None is a place without a completion."""
+    """One tray, which moves and shrinks as a whole; None is a gap without a completion."""
     return dict(kind="tray", key=key, cells=cells, at=at, scale=scale, seen=seen)
 
 
 def fleet(key: str, pools: Sequence[Any], wide: float, high: float) -> Mark:
-    """GPUs in their servers, pools of fleet.py below each other, from the upper left corner of the view."""
+    """GPUs in their servers: pools of fleet.py, one below the other, from the upper left corner of the view."""
     return dict(kind="fleet", key=key, pools=list(pools), wide=wide, high=high)
 
 
@@ -140,12 +141,14 @@ def bar(key: str, at: Place, wide: float, role: str, high: float = 0.4) -> Mark:
 
 
 def boxes(key: str, boxes: Sequence[tuple[float, float, float, float]], role: str, seen: bool = True) -> Mark:
-    """Many boxes of one role that stay where they are, each (x, y, width, height)."""
+    """Many boxes with one role, in fixed places, each (x, y, width, height)."""
     return dict(kind="boxes", key=key, boxes=boxes, role=role, seen=seen)
 
 
 def word(text: str, at: Place, role: str = "", anchor: str = "start", key: str = "") -> Mark:
-    """Role "head" names a column, "strong" what follows, "count" is a large number, "yes", "no" and "against" color."""
+    """Role "head" is a column's name, "strong" a title, "count" a large number; "yes", "no" and "against" are
+    colors.
+    """
     return dict(kind="word", key=key, text=text, at=at, role=role, anchor=anchor)
 
 
@@ -159,22 +162,22 @@ def rail(at: Place, wide: float) -> Mark:
 
 
 def post(at: Place, high: float, role: str = "") -> Mark:
-    """An upright bound on rails; role "zero" is where all begins."""
+    """A vertical bound on rails; role "zero" is the origin."""
     return dict(kind="post", at=at, high=high, role=role)
 
 
 def bead(key: str, at: Place, text: str, role: str, scale: float = 1.0) -> Mark:
-    """A token on its rail, its middle at `at`."""
+    """A token on its rail, centered at `at`."""
     return dict(kind="bead", key=key, at=at, text=text, role=role, scale=scale)
 
 
 def hop(key: str, start: Place, end: Place, high: float, role: str, seen: bool = True) -> Mark:
-    """A step that a token makes along its rail, as an arc so many squares high."""
+    """A token's step along its rail, as an arc `high` squares high."""
     return dict(kind="hop", key=key, start=start, end=end, high=high, role=role, seen=seen)
 
 
 def arrow(key: str, at: Place, length: float, role: str) -> Mark:
-    """A push from a bead's middle, to the left where negative; roles "own up", "own down", "others"."""
+    """A push from the middle of a bead, to the left if negative; roles "own up", "own down", "others"."""
     return dict(kind="arrow", key=key, at=at, length=length, role=role)
 
 
@@ -195,15 +198,15 @@ def ring(
 
 
 def outline(points: Sequence[Place]) -> Mark:
-    """A region of a map, by the points of its rim."""
+    """A region of a map, given the points of its boundary."""
     return dict(kind="outline", points=points)
 
 
 def oval(key: str, at: Place, radius: float, role: str, filled: bool = False) -> Mark:
-    """A policy on a map: the ring that holds half of its completions, or, `filled`, a point at its middle."""
+    """A policy on a map: the circle that contains half of its completions or, if `filled`, a point at its center."""
     return dict(kind="oval", key=key, at=at, radius=radius, role=role, filled=filled)
 
 
 def needle(key: str, at: Place, turn: float, length: float, role: str) -> Mark:
-    """The way in which something rises on a map: an arrow from `at`, turned clockwise by so many degrees."""
+    """The direction in which something rises on a map: an arrow from `at`, turned clockwise by `turn` degrees."""
     return dict(kind="needle", key=key, at=at, turn=turn, length=length, role=role)

@@ -9,19 +9,19 @@ from sim.cluster.slot_board import Board, Completions, Held
 from widgets.frame.drawing import lanes
 from widgets.frame.drawing.scene import Mark, View
 
-HIGH, RACED = 212.0, 300.0  # pixels of all rows, of an engine and of a step that is raced
+HIGH, RACED = 212.0, 300.0  # total height of the rows in pixels, for an engine and for a race
 
 
 def pitch(rows: int, high: float = HIGH) -> dict[str, float]:
-    """How tall rows are and what lies between them, so that all together are as high."""
+    """Height of the rows and of the gaps between them, so that the total height is always the same."""
     each = high / rows
     gap = 10.0 if rows <= 4 else 3.0
     return dict(tall=each - gap, gap=gap)
 
 
 def table(key: str, board: Board, slots: int, most: tuple[int, int, int], until: int) -> list[Mark]:
-    """Every completion in its slot, the first step in navy, and what waits. `most`: completions, waits, ends that any
-    position has.
+    """Every completion in its slot, the first step in navy, and the waiting. `most`: the largest number of completions,
+    waits and ends in any position.
     """
     marks: list[Mark] = []
     runs, waits, ends = most
@@ -47,20 +47,20 @@ def table(key: str, board: Board, slots: int, most: tuple[int, int, int], until:
 
 @dataclass(frozen=True)
 class Row:
-    """A completion, or all of a prompt, in the order in which they are done."""
+    """One completion, or all completions of a prompt, in the order in which they finish."""
 
-    done: float  # tokens
-    kept: bool  # in the batch
-    many: int  # completions of it
-    trained: int  # of these, trained on if it is in the batch
-    right: int  # of the trained on, right
-    wrong: int  # of the many, wrong
-    cut: bool  # by the cap, one of them at least
+    done: float  # in tokens
+    kept: bool  # whether it is in the batch
+    many: int  # its completions
+    trained: int  # of these, the ones to train on if it is in the batch
+    right: int  # correct ones among those to train on
+    wrong: int  # wrong ones among all of its completions
+    cut: bool  # whether the cap cuts off at least one of them
 
 
 def finished(completions: Completions, lengths: np.ndarray, keep: int, cap: float, masked: bool) -> list[Row]:
-    """Rows from the first that is done to the last: one a completion of a single prompt, or one a prompt. `lengths`
-    (prompts, completions) in tokens; what the `cap` cuts off is left out if `masked`, else wrong.
+    """Rows in the order in which they finish: one per completion for a single prompt, else one per prompt. `lengths`
+    (prompts, completions) in tokens; whatever the `cap` cuts off is left out if `masked`, else wrong.
     """
     whole = len(lengths) > 1
     units, right = (lengths, completions.right) if whole else (lengths.reshape(-1, 1), completions.right.reshape(-1, 1))
@@ -75,7 +75,7 @@ def finished(completions: Completions, lengths: np.ndarray, keep: int, cap: floa
 
 
 def batch_of(rows: Sequence[Row]) -> tuple[int, int, float]:
-    """(completions trained on, of them right, tokens until the step ends)."""
+    """(completions trained on, correct ones among them, tokens until the step ends)."""
     batch = [row for row in rows if row.kept]
     return sum(row.trained for row in batch), sum(row.right for row in batch), batch[-1].done
 
@@ -90,8 +90,8 @@ def raced(
     resumed: bool = False,
     many: int = 0,
 ) -> View:
-    """What ends with the last of the rows that are kept, which `measured` names. Dashed: how long those left out would
-    have been; `resumed`: they go on. `many` rows are in each position.
+    """A step that ends with the last of the rows that are kept; `measured` names that time. Dashed: how long the rows
+    that are left out would have been; if `resumed`, they go on. Every position has `many` rows.
     """
     total, right, end = batch_of(rows)
     shape = pitch(len(rows), RACED)
@@ -110,7 +110,7 @@ def raced(
 def unit(
     key: str, place: int, row: Row | None, end: float, until: float, masked: bool, resumed: bool, spoken: bool
 ) -> list[Mark]:
-    """A row: what was written by the end of the step, what comes after, and what it is."""
+    """One row: what was written by the end of the step, what comes after, and its verdict."""
     if row is None:
         return unit_at(key, place, (2 * until,) * 3, "other", "ghost", "", until)
     whole = row.many > 1
@@ -129,7 +129,7 @@ def unit_at(
     key: str, place: int, ends: tuple[float, ...], role: str, rest: str, words: str, until: float
 ) -> list[Mark]:  # fmt: skip
     start, stop, after = ends
-    short = stop - start < 0.25 * until  # on a phone the words would not fit into it
+    short = stop - start < 0.25 * until  # on a phone the words would not fit inside
     tone = "" if short else "inside" + (f" {role}" if role in ("right", "work") else "")
     return [
         lanes.span(key, place, start, stop, role),
@@ -139,7 +139,7 @@ def unit_at(
 
 
 def pointed_at(key: str, rows: Sequence[Row], end: float, resumed: bool) -> Mark:
-    """A ring around those that are left out, or cut off."""
+    """A ring around the rows that are left out or cut off."""
     keep = sum(row.kept for row in rows)
     out, cut = rows[keep:], [place for place, row in enumerate(rows) if row.kept and row.cut]
     if out and not resumed:

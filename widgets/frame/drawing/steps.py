@@ -10,15 +10,15 @@ from widgets.frame.drawing.scene import Mark, View
 from widgets.frame.drawing.written import figures
 
 NAMES = {"rollout": "rollout", "verify": "verifier", "log_probs": "log-probs", "train": "train", "sync": "sync"}
-UNTIMED = "not timed"  # seconds of a published step that no timer has
-WAYS = dict(zip(vocabulary.OVERLAPS, step.OVERLAPS))  # what pages call them, and sim/cluster/step.py
-POOLS = ("rollout", "train")  # rows of roles that GPUs are paid for
-FOLLOWED = 7  # the batch in navy: the second that is generated
-NARROW = 0.045  # of the board: a narrower span has no number
+UNTIMED = "not timed"  # seconds of a published step that no timer covers
+WAYS = dict(zip(vocabulary.OVERLAPS, step.OVERLAPS))  # {name on pages: name in sim/cluster/step.py}
+POOLS = ("rollout", "train")  # rows of roles with GPUs of their own
+FOLLOWED = 7  # the batch in navy: the second one generated
+NARROW = 0.045  # share of the board: a narrower span has no number
 
 
 def spans(roles: Roles, overlap: str, until: float, steps: int) -> dict[tuple[str, int], step.Span]:
-    """{(role, batch): span}, batches counted so that the second one generated is the followed."""
+    """{(role, batch): span}, with batches counted so that the second one generated is the one followed."""
     laid = step.laid(roles, overlap, until)
     return {(span.role, span.batch + FOLLOWED - 1): span for span in laid if span.batch < steps}
 
@@ -27,8 +27,8 @@ def board(
     key: str, roles: Roles, overlap: str, until: float, *, was: Roles | None = None, split: bool = True, steps: int = 6,
     ticks: tuple[float, ...] = (), broken: str = "",
 ) -> View:  # fmt: skip
-    """The five roles. `was` is the step before one of them was made faster; `split`, whether one pool of GPUs
-    generates and another trains; `steps`, how many can be seen at most; `broken`, the role that all GPUs wait for.
+    """The five roles. `was`: the step before one of them was made faster; `split`: whether one pool of GPUs generates
+    and another trains; `steps`: the most that can be visible; `broken`: the role that all GPUs wait for.
     """
     each, placed = step.step_time(roles, overlap), spans(roles, overlap, until, steps)
     names = NAMES | ({"other": UNTIMED} if roles.other else {})
@@ -62,7 +62,7 @@ def tail_of(roles: Roles, role: str, overlap: str) -> float:
 
 
 def one(key: str, row: int, span: step.Span | None, batch: int, until: float, tail: float) -> list[Mark]:
-    """A batch in a role: work, of a rollout also the wait for its last completions; an underline if critical."""
+    """A batch in a role: its work, for a rollout also the wait for its last completions, underlined if critical."""
     start, seconds, critical = (span.start, span.seconds, span.critical) if span else (2 * until, 0.0, False)
     end = start + seconds
     text = str(batch) if seconds - tail > NARROW * until and start < until else ""
@@ -76,7 +76,7 @@ def one(key: str, row: int, span: step.Span | None, batch: int, until: float, ta
 def waiting(
     key: str, row: int, roles: Roles, role: str, overlap: str, each: float, until: float, steps: int
 ) -> list[Mark]:
-    """Where a pool of GPUs waits: of each step what its lane leaves."""
+    """When a pool of GPUs waits: in each step, the time that its lane leaves free."""
     at = step.timeline(roles, overlap)
     first = "rollout" if role == "rollout" else "log_probs"
     begin, end = at[first][0], sum(at[role])
@@ -100,7 +100,7 @@ def ghost(key: str, row: int, span: step.Span | None, was: Roles | None, role: s
 def saves_nothing(
     key: str, placed: Mapping[tuple[str, int], step.Span], roles: Roles, was: Roles | None, overlap: str, each: float
 ) -> Mark:
-    """A ring at the seconds that a faster role gave back, where the step is as long as before."""
+    """A ring around the seconds that a faster role saved, if the step is as long as before."""
     if was is not None and step.step_time(was, overlap) <= each * (1 + 1e-9):
         for row, role in enumerate(NAMES):
             before, now = step.seconds(was, role, overlap), step.seconds(roles, role, overlap)
@@ -121,8 +121,8 @@ NOTHING = {
 
 
 def stand_still(key: str, roles: Roles, overlap: str, each: float, role: str) -> Mark:
-    """A ring where all GPUs wait for a role: at its own seconds, or, of lanes that all start together, in the second
-    step at those that both pools leave.
+    """A ring where all GPUs wait for a role: at its own seconds or, if all lanes start together, in the second step at
+    the seconds when both pools are idle.
     """
     if not role:
         return lanes.spot(key, (0, 3), each, 2 * each, "", False)
@@ -155,8 +155,8 @@ def travelling(
     broken: tuple[str, str] = ("", ""), ticks: tuple[float, ...] = (), now: float | None = None, steps: int = 6,
     alt: str = "", gap: float = 12,
 ) -> View:  # fmt: skip
-    """The work and the paths of steps that follow each other, the first in navy; hatched: GPUs that wait. `broken` is a
-    path and what is said of it; a `gap` between rows of 30 pixels has room for these words.
+    """The work and the transfers of consecutive steps, the first in navy; hatched: GPUs that wait. `broken` is a
+    transfer and the words about it; a `gap` of 30 pixels between rows has room for these words.
     """
     spans, each = paths.laid(setting, report), report.seconds
     marks: list[Mark] = []
@@ -203,12 +203,12 @@ def in_seconds(seconds: float) -> str:
 
 
 def costs(spans: Mapping[str, tuple[float, float]], name: str, report: paths.Report) -> float:
-    """From when on the step waits for a path: for gathering, from when the arithmetic is done."""
+    """The time at which the step starts to wait for a transfer: for gathering, when the arithmetic is done."""
     return spans[name][0] + (report.roles.train if name == paths.TRAINER else 0.0)
 
 
 def idle(spans: Mapping[str, tuple[float, float]], name: str, setting: paths.Setting, each: float) -> Pairs:
-    """Where a pool of GPUs waits; the one pool of a job that takes turns waits between its two kinds of work."""
+    """When a pool of GPUs waits; a single pool that takes turns waits between its two kinds of work."""
     start, end = spans[name][0], sum(spans[name])
     if setting.way != topology.COLOCATED:
         return {paths.GENERATE: ((end, each), (each, each)), paths.TRAIN: ((0.0, start), (end, each))}.get(name, ())

@@ -1,4 +1,4 @@
-"""Sixteen answers to a sum in four rows of squares, and frames around the groups in which they are compared."""
+"""Sixteen answers to a sum in four rows of squares, with frames around the groups in which they are compared."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from sim.words import plural
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.written import decimal
 
-SIXTEEN, ROW = 16, 4  # answers of a view, and of a row
-PITCH, SIDE, LEFT, TOP = 2.08, 1.78, 0.12, 1.4  # in squares: from an answer to the next, its side, where they begin
-WIDE, HIGH = LEFT + ROW * PITCH, TOP + ROW * PITCH + 1.2  # below the last row a ring has its words
+SIXTEEN, ROW = 16, 4  # answers per view and per row
+PITCH, SIDE, LEFT, TOP = 2.08, 1.78, 0.12, 1.4  # in squares: distance between answers, their side, origin
+WIDE, HIGH = LEFT + ROW * PITCH, TOP + ROW * PITCH + 1.2  # with room for a ring's words below the last row
 NOTHING, PUSHED = "all wrong: no push", "↑ push on a correct answer"
 
 
@@ -27,8 +27,8 @@ def view(
     note: str = "",
     named: str = " correct",
 ) -> scene.View:
-    """The answers to one sum, (16,) each, in groups of K, one of the `sizes` that they may have. `ring` is what is said
-    of the last row, `note` what else stands below, `named` what the count above is called.
+    """The answers to one sum, (16,) each, in groups of K, where `sizes` are the possible values of K. `ring` is what is
+    said about the last row, `note` what else is written below, `named` what the count above is called.
     """
     right = np.asarray(right, bool)
     many = f"{right.sum()} of {SIXTEEN}"
@@ -53,8 +53,8 @@ def view(
 def views(
     asked: Sequence[str], answers: Any, right: Any, advantage: Any, K: int, sizes: Sequence[int]
 ) -> list[scene.View]:
-    """A view of each sum, (sums, 16) answers; what marks mean is said at the first that has them. Where no answer is
-    correct, a ring says what follows.
+    """A view of each sum, (sums, 16) answers; the meaning of a mark is written at the first sum that has it. If no
+    answer is correct, a ring says what follows.
     """
     silent = not np.any(right)
     live = [bool(mixed(each, K).any()) for each in right]
@@ -96,13 +96,13 @@ def framed(key: str, size: int, group: int, live: bool, seen: bool) -> scene.Mar
 
 
 def mixed(right: Any, K: int) -> Any:
-    """(groups,) whether each group of K holds correct and wrong answers."""
+    """(groups,) whether each group of K has both correct and wrong answers."""
     groups = np.reshape(right, (-1, K)) > 0
     return groups.any(axis=1) & ~groups.all(axis=1)
 
 
 def live_groups(right: Any, K: int) -> tuple[int, int]:
-    """How many groups of K there are, and how many of them are live."""
+    """(groups of K, live ones among them)."""
     live = mixed(right, K)
     return len(live), int(live.sum())
 

@@ -1,5 +1,5 @@
-"""Sums as the tiny language model answers them: rows of tokens, and of a hundred answers how many are right and how
-many never stop.
+"""Sums as the tiny language model answers them: rows of tokens, and how many of a hundred answers are correct or never
+stop.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from widgets.frame.drawing.answers import COUNTED
 FIRST, TOP = 2.5, 1.8  # where the tokens begin, in squares
 T = tasks.Add.T
 WALL = FIRST + T * scene.WORD
-WIDE = WALL + 3.1  # room for the verdict at the right
+WIDE = WALL + 3.1  # room for the verdict on the right
 VERDICT = ("correct", "wrong", "cut off")
-IN_ANSWERS = {*range(10), tinylm.FINAL, tinylm.HMM}  # what an answer is made of, beside the stop
+IN_ANSWERS = {*range(10), tinylm.FINAL, tinylm.HMM}  # the tokens of an answer, apart from the stop
 
 
 def text(token: int) -> str:
@@ -24,7 +24,7 @@ def text(token: int) -> str:
 
 
 def row(tokens: Sequence[int], kind: int) -> list[tuple[str, str]]:
-    """[(text, role)] of one completion."""
+    """[(text, role)] for one completion."""
     return [(text(token), role(token, kind)) for token in tokens]
 
 
@@ -37,8 +37,8 @@ def role(token: int, kind: int) -> str:
 
 
 def view(key: str, title: str, written: Written, looked_at: bool, brief: bool = False) -> scene.View:
-    """The rows below their title; if they are `looked_at`, a ring stands where the last endless one is cut off, in
-    `brief` for all of them.
+    """The rows below their title. If they are `looked_at`, a ring marks where the last endless one is cut off; if also
+    `brief`, it stands for all endless ones.
     """
     bottom = TOP + len(written.rows)
     marks = [
@@ -72,7 +72,9 @@ def view(key: str, title: str, written: Written, looked_at: bool, brief: bool = 
 
 
 def of_a_hundred(key: str, title: str, written: Written, named: bool = True) -> scene.View:
-    """A hundred answers: correct, another that stops, cut off; not `named` where another hundred says so."""
+    """A hundred answers: correct, wrong but stopped, cut off; the counts are not `named` if another hundred
+    names them.
+    """
     right, wrong, endless = (float(share) for share in written.shares)
     are = plural(count(right), "is", "are")
     return scene.view(
@@ -90,7 +92,9 @@ def of_a_hundred(key: str, title: str, written: Written, named: bool = True) -> 
 
 
 def one_share(key: str, title: str, share: float, name: str, named: bool = True) -> scene.View:
-    """A hundred answers, of which a share is `name`: correct, or solved; not `named` where another hundred says so."""
+    """A hundred answers, a share of which is `name`: correct or solved; the count is not `named` if another hundred
+    names it.
+    """
     return scene.view(
         key,
         8.4,

@@ -1,4 +1,4 @@
-"""A batch as a scene shows it: a group of completions in a tray, each in the tone of its advantage."""
+"""A batch as shown in a scene: each group of completions in a tray, each completion in the tone of its advantage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,29 +9,29 @@ import numpy as np
 from widgets.frame.drawing import scene
 from widgets.frame.drawing.written import decimal
 
-EDGES = (0.05, 0.3, 0.8, 1.6)  # of an advantage's size: between one tone and the next
-LABEL, PITCH, ROW, TOP = 2.3, 0.92, 0.98, 1.1  # in squares: room for a prompt, a completion, a tray, what stands above
-WHAT = "check: correct; [above-2] pushed up, [below-2] pushed down"  # and the stronger the tone, the harder
+EDGES = (0.05, 0.3, 0.8, 1.6)  # absolute advantages at which the tone changes
+LABEL, PITCH, ROW, TOP = 2.3, 0.92, 0.98, 1.1  # in squares: a prompt, a completion, a tray, the room above
+WHAT = "check: correct; [above-2] pushed up, [below-2] pushed down"  # the stronger the tone, the harder the push
 
 
 def by_source(groups: int) -> list[tuple[str, range]]:
-    """The columns of a batch whose first half a checker pays and whose second half a reward model."""
+    """The columns of a batch whose first half a checker grades and whose second half a reward model grades."""
     half = groups // 2
     return [("graded by the checker", range(half)), ("graded by the reward model", range(half, groups))]
 
 
 def sums(examples: Sequence[int]) -> list[str]:
-    """Prompts of `tasks.Add` as they are written above their answers."""
+    """Prompts of `tasks.Add` as they are written beside their answers."""
     return [f"{example // 10} + {example % 10}" for example in examples]
 
 
 def pushed(advantage: float) -> str:
-    """An advantage in words, with two digits; of no answer at all there is none."""
+    """An advantage in words, with two decimals; NaN, the mean of no answers, is "nothing"."""
     return "nothing" if np.isnan(advantage) else decimal(advantage)
 
 
 def tone(advantage: float) -> int:
-    """-4 to 4; 0 is as good as no push."""
+    """The tone, from -4 to 4; 0 means almost no push."""
     return int(np.sign(advantage)) * sum(abs(advantage) >= edge for edge in EDGES)
 
 
@@ -39,8 +39,8 @@ ALIKE = "all eight alike: nothing to compare"
 
 
 def lowest_alike(right: Any) -> int:
-    """The lowest group of two columns of eight, in the first if there is one, whose completions are all correct or all
-    wrong; 0 if there is none.
+    """The lowest group in two columns of eight whose completions are all correct or all wrong, from the first column in
+    a tie; 0 if there is none.
     """
     groups = np.flatnonzero(alike(right))
     return int(max(groups, key=lambda group: (group % 8, -group), default=0))
@@ -58,9 +58,9 @@ def view(
     across: int = 1,
     last: bool = False,
 ) -> scene.View:
-    """Groups (G, K) in columns, each (its heading, the groups in it), and lines of words below; `ring` is the row of
-    the batch that is pointed at, counted through, and the words there; the ring goes `across` so many completions.
-    With `last` its group is the last of its column, so that the words stand below all trays, and the tones are named.
+    """Groups (G, K) in columns, each (its heading, the groups in it), with lines of words below. `ring` is (the index
+    of a completion in the flattened batch, words); the ring spans `across` completions. With `last`, its group comes
+    last in its column, so that the words are below all trays, and the tones are named.
     """
     K = advantage.shape[1]
     if last and ring:
@@ -98,25 +98,25 @@ def view(
         marks.append(scene.word("pushed up", (at, bottom + 1.95), "followed"))
         marks.append(scene.word("pushed down", (at + LABEL + PITCH * K, bottom + 1.95), "against", "end"))
     single = len(places) == 1 or across > 1
-    below = max(len(lines), 2.2 if last else 1.2 if single else 0)  # the words of a ring stand below a single tray
+    below = max(len(lines), 2.2 if last else 1.2 if single else 0)  # a ring's words are below a single tray
     return scene.view(key, wide * len(columns) - 0.5, bottom + below + 0.1, alt, *marks)
 
 
 # ── what an update draws: groups that are trained on, and groups that are thrown away ──
 
-WIDE, HIGH, LOW = 8.1, 1.15, 1.04  # in squares, from a tray to the next; LOW closer, of those thrown away
+WIDE, HIGH, LOW = 8.1, 1.15, 1.04  # distances between trays in squares; LOW for those thrown away
 COMPARED = "a tray: answers to one prompt; check: correct; [above-2] above its mean, [below-2] below, [level] all alike"
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """Where trays lie: a batch of so many places in columns, below it at most so many that were thrown away."""
+    """The layout of trays: a batch of `places` trays in columns, and below it at most `most` that were thrown away."""
 
     columns: int
     places: int
     most: int
-    gap: float = 1.35  # between the two
-    smaller: int = 2  # how many of those thrown away lie in the width of one
+    gap: float = 1.35  # between the two parts
+    smaller: int = 2  # how many thrown-away trays fit in the width of a kept one
 
     @property
     def wide(self) -> float:
@@ -138,13 +138,13 @@ class Sorted:
         return WIDE / self.smaller * column + 0.1, self.lower + LOW / self.smaller * row
 
     def around(self, many: int) -> tuple[float, float]:
-        """How wide and high so many lie that were thrown away, for a ring around them."""
+        """The width and height of `many` thrown-away trays, for a ring around them."""
         across = min(max(many, 1), self.smaller * self.columns)
         rows = max(-(-many // (self.smaller * self.columns)), 1)
         return WIDE / self.smaller * across - 0.3, LOW / self.smaller * rows - 0.05
 
     def headings(self, key: str, thrown_away: Any, answers: int) -> list[scene.Mark]:
-        """The words above both: so many `answers` were drawn, and groups, (G, K), were `thrown_away`."""
+        """The words above both parts: how many `answers` were sampled, and which groups, (G, K), were `thrown_away`."""
         right = int(np.all(thrown_away, axis=1).sum())
         wrong = len(thrown_away) - right
         verdicts = [f"{many} all {name}" for many, name in ((wrong, "wrong"), (right, "correct")) if many]
@@ -157,12 +157,14 @@ class Sorted:
 
 
 def alike(right: Any) -> Any:
-    """(G,): all correct or all wrong."""
+    """(G,) whether all completions of a group are correct or all are wrong."""
     return np.all(right, axis=1) | ~np.any(right, axis=1)
 
 
 def compared(right: Any) -> list[list[tuple[int, bool] | None]]:
-    """Each completion (tone, right): how it stands in its group by right and wrong alone, in standard deviations."""
+    """(tone, correct) of each completion, the tone from its distance to the group's mean correctness in standard
+    deviations.
+    """
     right = np.asarray(right, bool)
     apart = right - right.mean(axis=1, keepdims=True)
     z = apart / np.maximum(right.std(axis=1, ddof=1, keepdims=True), 1e-9)
@@ -170,12 +172,14 @@ def compared(right: Any) -> list[list[tuple[int, bool] | None]]:
 
 
 def for_nothing(trained_on: Any, K: int) -> str:
-    """What a ring says of groups of K that were thrown away while nothing was gained."""
+    """The words of a ring around groups of K that were thrown away with hardly any gain."""
     return f"{K * int((~trained_on).sum())} answers, hardly anything gained"
 
 
 def refilled(key: str, alt: str, lie: Sorted, right: Any, trained_on: Any, ring: str = "") -> scene.View:
-    """What one update drew, (G, K), and which of the groups it trains on, (G,); `ring`: words at those thrown away."""
+    """The groups that one update sampled, (G, K), and whether it trains on each, (G,); `ring`: words for the
+    thrown-away ones.
+    """
     empty: list[tuple[int, bool] | None] = [None] * right.shape[1]
     cells = compared(right)
     above, below = ([cell for cell, keep in zip(cells, trained_on) if bool(keep) is used] for used in (True, False))

@@ -1,7 +1,7 @@
-"""The words of the pictures: what each mark stands for, what each role says, and what things are called.
+"""The vocabulary of the pictures: what each mark stands for, what each role means, and what things are called.
 
-One file for all pages, so that a square is the same thing on each. Marks are made in scene.py, drawn in drawing.py; the
-style sheet site/assets/style/scene.css dresses the roles as is said here, and a test reads both.
+One file for all pages, so that a square is the same thing on each. Marks are made in scene.py and drawn in drawing.py;
+the style sheet site/assets/style/scene.css styles the roles as this file says, and a test reads both.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Role:
-    """What it says, and its colors as the style sheet names them; "" is none."""
+    """Its meaning, and its colors as named in the style sheet; "" is none."""
 
     says: str
     fill: str = ""
@@ -106,7 +106,7 @@ ROLES = {
     "wrong": Role("a wrong completion: outlined", "paper", "d1"),
 }
 
-OF_ALL = {  # what a color says on every page
+OF_ALL = {  # what a color means on every page
     "navy": "what the page follows",
     "pale": "its context",
     "amber": "its rival, named on the picture",
@@ -117,8 +117,8 @@ OF_ALL = {  # what a color says on every page
     "double frame": "shared",
 }
 
-NAMES = {  # what a thing is called, and what it is not
-    "reward": ("score", "points"),  # what a completion is paid
+NAMES = {  # {what a thing is called: what it is never called}
+    "reward": ("score", "points"),  # what a completion earns
     "factor": ("weight",),  # what multiplies a push; a weight is a parameter
     "before training": ("at the start",),
     "last setting": ("previous run",),
@@ -129,5 +129,5 @@ RING_WORDS = 6
 
 
 def toned(step: int) -> str:
-    """The role of a quantity so many steps above 0, or below it, at most four."""
+    """The role of a quantity `step` steps above 0 or, if negative, below it; at most four."""
     return f"{'above' if step > 0 else 'below'}-{abs(step)}" if step else "level"

@@ -1,4 +1,4 @@
-"""How a number is written: digits, units, powers and signs; and arrays as plain lists."""
+"""How numbers are written: digits, units, powers and signs; also arrays as plain lists."""
 
 import re
 from math import isfinite
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def figures(value: float | str) -> str:
-    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.10 × 10⁻⁷; a word stays a word."""
+    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.10 × 10⁻⁷; words are left unchanged."""
     if isinstance(value, str):
         return value
     value = float(value)
@@ -28,29 +28,29 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def unit_after(text: str, unit: str) -> str:
-    """A unit as it is read after a number; none after the dash of no value."""
+    """A unit as read after a number; none after the dash for a missing value."""
     if text == "–":
         return ""
     return re.sub(r"^([A-Za-z-]{2,})s\b", r"\1", unit) if text.split()[-1:] == ["1"] else unit
 
 
 def raised(power: int) -> str:
-    """A power as it stands above the line: ⁻⁷."""
+    """A power in superscript: ⁻⁷."""
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def decimal(value: float, digits: int = 2) -> str:
-    """0.25, −0.25; what rounds to zero has no sign."""
+    """0.25, −0.25; anything that rounds to zero has no sign."""
     return f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """+0.25, −0.25; what rounds to zero is +0.00."""
+    """+0.25, −0.25; anything that rounds to zero is +0.00."""
     return f"{round(float(value), digits) + 0.0:+.{digits}f}".replace("-", "−")
 
 
 def plain(x: Any) -> Any:
-    """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
+    """Arrays as lists. NaN and infinity are not JSON; plotly draws a gap for null."""
     if isinstance(x, float):
         return x if isfinite(x) else None
     if isinstance(x, dict):
