@@ -1,4 +1,4 @@
-"""The data of a figure to read and to save: rows of a panel, a curve, a place and the value there."""
+"""The data of a figure to read and to save, in rows: the panel, the curve, the position and the value there."""
 
 import csv
 import html
@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import quote
 
 HEAD = ("panel", "curve", "x", "value")
-ROWS = 30  # of a curve in the table; the file holds all
+ROWS = 30  # rows per curve in the table; the file holds all
 
 
 def table(panels: Sequence[dict[str, Any]], first: bool = False, more: str = "") -> str:
-    """An HTML table of every curve, or of the first of every panel, at every n-th point where they are many; `more`
-    stands at the end of its caption.
+    """An HTML table of every curve, or of the first curve of every panel, at every n-th point if there are many; `more`
+    is put at the end of its caption.
     """
     curves = [
         (panel, [curve for curve in panel["data"] if curve["meta"]["role"] != "band"][: 1 if first else None])
@@ -39,8 +39,8 @@ def file(panels: Sequence[dict[str, Any]], name: str) -> str:
 
 
 def rows(panel: dict[str, Any], curve: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """(panel, curve, x, value) of every point, None where there is no value; gaps are no points, and a cell's place is
-    its column and row.
+    """(panel, curve, x, value) of every point, None for a missing value. Gaps between curves are skipped, and a cell of
+    a grid is identified by its column and row.
     """
     if curve["type"] == "heatmap":
         points = [(f"{x}, {y}", value) for y, line in zip(curve["y"], curve["z"]) for x, value in zip(curve["x"], line)]

@@ -1,12 +1,13 @@
-"""The doctor's half in Python: a log arrives in pieces, and questions about it as often as its reader turns something.
+"""The Python half of the doctor: a log arrives in pieces, and its reader asks a new question with every change of the
+form.
 
 The page "Diagnose a run" runs it in a worker of its own without network or storage (site/assets/sandbox.js). The build
-draws by the same functions what the page shows before anything is dropped.
+uses the same functions to draw what the page shows before anything is dropped.
 """
 
 import codecs
 import encodings.utf_8_sig
-import encodings.utf_16  # noqa: F401, a snapshot of Python holds what was imported, and no files
+import encodings.utf_16  # noqa: F401, a snapshot of Python has what was imported, but no files
 import html
 import json
 import math
@@ -21,10 +22,10 @@ from sim.words import capital
 from widgets.frame.drawing.written import plain
 from widgets.frame.reader import doctor_chart
 
-Form = Mapping[str, Any]  # what the form of the page holds: {name of a field: its value}
-NAMES = 300  # of columns on offer
-OPENING = "hack-plus"  # the log that the page opens on
-SAMPLES = {  # what the page calls each real log, and which it is: the page does not say what is true of it
+Form = Mapping[str, Any]  # the content of the page's form: {name of a field: its value}
+NAMES = 300  # the most columns offered
+OPENING = "hack-plus"  # the log shown when the page opens
+SAMPLES = {  # {the page's name for a real log: the log}; the page does not tell what happened in it
     "GRPO, sums, 240 steps": OPENING,
     "GRPO, sums, 200 steps": "late-collapse",
     "GRPO, twelve prompts, 240 steps": "memorize",
@@ -32,17 +33,17 @@ SAMPLES = {  # what the page calls each real log, and which it is: the page does
     "DPO, sums, 100 steps": "dpo-lr-2e-2",
     "GRPO, TRL's defaults, 300 steps": "healthy-defaults",
 }
-# read with the module: a snapshot of Python has no files
+# read when imported: a snapshot of Python has no files
 TEXTS = {name: (files("rlpt.doctor") / "data" / f"{name}.csv").read_text(encoding="utf-8") for name in SAMPLES.values()}
 
 
 def mapped(form: Form) -> dict[str, str]:
-    """{quantity: column} of the columns that the reader has named."""
+    """{quantity: column} for the columns that the reader has named."""
     return {name: form[f"map_{name}"] for name in metric_names.QUANTITIES if form.get(f"map_{name}")}
 
 
 class Session:
-    """What was read of the files so far."""
+    """What has been read of the files so far."""
 
     def __init__(self) -> None:
         self.begin({})
@@ -76,8 +77,9 @@ SESSION = Session()
 def stream(step: str, data: Any) -> Iterator[str]:
     """The answer to one step of the page's conversation, as JSON.
 
-    `begin` and `ask` come with the form, `file` and `sample` with a name, `piece` with bytes. `ask` and `sample` are
-    answered by a dict, the others by {}; what cannot be read by {refused, written}: a sentence, and the fields.
+    `begin` and `ask` come with the form, `file` and `sample` with a name, `piece` with bytes. The answer to `ask` and
+    `sample` is a dict, to the others {}; to unreadable input it is {refused, written}: a sentence, and the options of
+    the fields.
     """
     try:
         yield json.dumps(plain(took(step, data)))
@@ -104,21 +106,21 @@ def took(step: str, data: Any) -> dict[str, Any]:
 
 
 def sample(name: str) -> dict[str, str]:
-    """{name of a file: its text} of a real log; without a name, the one that the page opens on."""
+    """{file name: text} for a real log; by default the one shown when the page opens."""
     log_name = SAMPLES.get(name, OPENING)
     return {f"{log_name}.csv": TEXTS[log_name]}
 
 
-# ── what is answered ──
+# ── answers ──
 def reported(log: Any, form: Form) -> Any:
-    """The Report of a log under what the form holds; without `scored` no score beside the reward is looked at."""
+    """The Report for a log and a form; without `scored`, no score except the reward is used."""
     held_out = form.get("held_out", "") if form.get("scored") else None
     completions, updates = (int(number(form.get(name), usual)) for name, usual in (("k", 0), ("updates", 1)))
     return doctor.report(log, held_out, mapped(form), completions, updates)
 
 
 def answer(log: Any, form: Form) -> dict[str, Any]:
-    """What is said of a log: {said, first, found, written}; `written` is HTML by the place where it goes."""
+    """What the page says about a log: {said, first, found, written}; `written` is {selector of its place: HTML}."""
     report = reported(log, form)
     return dict(
         said=with_minus_signs(words.summary(report)),
@@ -151,7 +153,7 @@ def written(report: Any) -> dict[str, str]:
 
 
 def looked_at(key: str, steps: str, says: str, alarm: bool = False) -> str:
-    """A fact or an event as a line whose steps can be pressed, which shades its rows in the drawing."""
+    """A fact or an event as a line with a button for its steps, which shades their rows in the drawing."""
     mark = '<b class="alarm">!</b> ' if alarm else ""
     sentence = html.escape(with_minus_signs(says))
     return f'<li data-look="{key}">{mark}{sentence} <button type="button" data-look="{key}">{steps}</button></li>'
@@ -162,7 +164,7 @@ def tagged(tag: str, texts: Iterable[str]) -> str:
 
 
 def offered(log: Any, form: Form, found: Any = None) -> dict[str, str]:
-    """The options of the fields that name a column: those that could be a held-out score first."""
+    """The options of the fields that name a column, with likely held-out scores first."""
     if log is None:
         return {}
     columns, used = sorted(log.columns), found.curves if found else {}
@@ -179,13 +181,13 @@ def offered(log: Any, form: Form, found: Any = None) -> dict[str, str]:
 
 
 def options(none: str, names: Sequence[str], chosen: str | None) -> str:
-    """The options of a select: first that none of the names is chosen, in the words `none`, then the names."""
+    """The options of a select: first `none`, in words, for no column, then the names."""
     listed = [f"<option{' selected' * (name == chosen)}>{html.escape(name)}</option>" for name in names[:NAMES]]
     return f'<option value="">{html.escape(none)}</option>' + "".join(listed)
 
 
 def number(value: Any, usual: float) -> float:
-    """What a field holds; the usual where that is no number."""
+    """The number in a field, or `usual` if it is not a number."""
     try:
         return float(value) if math.isfinite(float(value)) else float(usual)
     except (TypeError, ValueError):
@@ -193,13 +195,13 @@ def number(value: Any, usual: float) -> float:
 
 
 def with_minus_signs(text: str) -> str:
-    """Numbers below zero with a sign as wide as a digit."""
+    """The text with true minus signs, which are as wide as a digit, before negative numbers."""
     return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
 
 
-# ── what the page shows before a log is there ──
+# ── what the page shows before it has a log ──
 def opening() -> dict[str, Any]:
-    """What is said of the first sample, no score beside its reward being looked at."""
+    """What the page says about the first sample if no score except its reward is used."""
     return answer(read(sample("")), {})
 
 
@@ -208,7 +210,9 @@ def read(texts: Mapping[str, str]) -> Any:
 
 
 def warmed() -> None:
-    """Runs everything once before Python is saved as a snapshot, so that what is loaded at a first use is in it."""
+    """Runs everything once before Python is saved as a snapshot, so that the snapshot has everything that is loaded on
+    first use.
+    """
     for encoding in ("utf-8-sig", "utf-16"):
         codecs.getincrementaldecoder(encoding)(errors="replace").decode(b"")
     for name in SAMPLES:

@@ -1,8 +1,8 @@
-"""A run's events over its curves, as one drawing: a strip with a mark an event, and below it small curves over one axis
+"""A run's events and curves as one drawing: a strip with a mark per event, and below it small curves over a shared axis
 of steps.
 
-The drawing is as wide as its place: places across are shares of the width, and places down are pixels. What belongs to
-an event or a fact carries its key in `data-look`; the page shows the one that is looked at.
+The drawing is as wide as its container: horizontal positions are percentages of the width, and vertical ones are
+pixels. Anything that belongs to an event or a fact has its key in `data-look`; the page highlights the selected one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,11 +19,11 @@ ORDER = [
     *("cut_off", "gap", "learning_rate", "loss"),
 ]
 LOGARITHMIC = ("length", "gradient_norm", "learning_rate")
-POINTS = 400  # of a curve: more are drawn as the lowest and highest of a stretch
-LANE, LANES = 16, 8  # of the strip, in pixels; what has no lane left stands without its name in one more
-CAPTION, TALL, LOW, AXIS = 16, 84, 40, 22  # pixels: a curve's name, the reward's height, that of the others, the steps
-LINE = 24  # of a value that stands alone, in pixels
-LETTER = 1.9  # width of a letter in percent of a drawing some 340 pixels wide, on a phone
+POINTS = 400  # per curve; of more, the lowest and highest of each stretch are drawn
+LANE, LANES = 16, 8  # pixels and count of the strip's lanes; events left over are in one more, without names
+CAPTION, TALL, LOW, AXIS = 16, 84, 40, 22  # pixels: a curve's name, height of the reward, of other curves, the steps
+LINE = 24  # pixels: a line with a single value
+LETTER = 1.9  # width of a letter in percent of a drawing about 340 pixels wide, as on a phone
 LEFT, RIGHT = 1.0, 97.0  # percent across: the first and the last step
 
 
@@ -32,7 +32,7 @@ def shown_curves(report: Any) -> list[str]:
 
 
 class Across:
-    """Percent of the width of a step."""
+    """The horizontal position of a step, in percent of the width."""
 
     def __init__(self, steps: np.ndarray) -> None:
         self.first, self.last = float(steps[0]), max(float(steps[-1]), float(steps[0]) + 1)
@@ -43,7 +43,7 @@ class Across:
 
 
 def thinned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most POINTS points: the lowest and the highest of each stretch where there are more, in their order."""
+    """At most POINTS points, in order: if there are more, the lowest and the highest of each stretch."""
     if len(steps) <= POINTS:
         return steps, values
     places: list[int] = []
@@ -57,7 +57,7 @@ def short(value: float) -> str:
 
 
 class Down:
-    """Share of a curve's height, from its top, of a value; the ends of its axis."""
+    """The vertical position of a value, as a share of the curve's height from the top, and the ends of the axis."""
 
     def __init__(self, values: np.ndarray, logarithmic: bool) -> None:
         positive = values[values > 0]
@@ -75,7 +75,7 @@ class Down:
 
 
 def drawing(report: Any) -> str:
-    """The whole drawing, as an SVG without a view box; of one row its values, for there is no curve."""
+    """The whole drawing as an SVG without a view box; for a log with one row, its values instead of curves."""
     if len(report.found.steps) == 1:
         return values_alone(report)
     across = Across(report.found.steps)
@@ -98,7 +98,7 @@ def opened(report: Any, height: int) -> str:
 
 
 def values_alone(report: Any) -> str:
-    """The names of what was read in a log's one row, with their values, below the strip."""
+    """The quantities read from a log with one row, with their values, below the strip."""
     across = Across(report.found.steps)
     strip, lanes = marks(report, across)
     top = lanes * LANE
@@ -117,7 +117,7 @@ def described(report: Any) -> str:
 
 
 def curve(report: Any, name: str, across: Across, top: int, height: int) -> tuple[str, Down]:
-    """A curve with its name and its ends; the reward's has the scores that were not trained on beside it."""
+    """A curve with its name and its range; the reward's also shows the scores that were not trained on."""
     lines = [("c0", report.found.curves[name])]
     if name == "reward":
         lines += [(f"c{n}", scorer.curve) for n, scorer in enumerate(report.scores.scorers[:3], 1)]
@@ -146,7 +146,7 @@ def polyline(trace: Any, kind: str, across: Across, down: Down) -> str:
 
 
 def marks(report: Any, across: Across) -> tuple[str, int]:
-    """(the strip with a mark an event, how many lanes it has); a name stands where it has room."""
+    """(the strip with a mark per event, the number of its lanes); an event is named if there is room."""
     ends = [0.0] * LANES
     events, lanes = [], 1
     first = first_event(report)
@@ -172,7 +172,7 @@ def marks(report: Any, across: Across) -> tuple[str, int]:
 
 
 def first_event(report: Any) -> int | None:
-    """The event that the verdict begins with: of those at its step the one of its curve."""
+    """The event that the verdict starts with: among those at its step, the one of the same quantity if there is one."""
     if report.first is None:
         return None
     near = [n for n, event in enumerate(report.events) if event.place == report.first.place]
@@ -181,7 +181,7 @@ def first_event(report: Any) -> int | None:
 
 
 def onset(report: Any, across: Across, height: int, places: dict[str, tuple[int, int, Down]]) -> tuple[str, str]:
-    """The line down from the first sign, behind all curves, and a ring on its own."""
+    """The vertical line at the first sign, which goes behind all curves, and its ring, returned separately."""
     first = report.first
     if first is None:
         return "", ""
@@ -199,7 +199,7 @@ def onset(report: Any, across: Across, height: int, places: dict[str, tuple[int,
 
 
 def rows(report: Any, across: Across, height: int) -> Iterator[str]:
-    """The rows of each event and fact, shaded when it is looked at."""
+    """The rows of each event and fact, shaded when it is selected."""
     ahead = max(3, min(10, len(report.run) // 10))
     for n, event in enumerate(report.events):
         last = report.run.batches[min(len(report.run) - 1, event.place + ahead)]
@@ -215,7 +215,7 @@ def shade(key: str, first: float, last: float, across: Across, height: int) -> s
 
 
 def axis(across: Across, top: int) -> str:
-    """Steps along the bottom, the first with what is counted."""
+    """The steps along the bottom; the first is labeled with the word "step"."""
     first, *others = ticks(across)
     written = [f'<text x="{across(first)}%" y="{top + 14}">step {first:,.0f}</text>']
     written += [f'<text class="step" x="{across(step)}%" y="{top + 14}">{step:,.0f}</text>' for step in others]
@@ -223,7 +223,7 @@ def axis(across: Across, top: int) -> str:
 
 
 def ticks(across: Across) -> Sequence[float]:
-    """Up to six round steps, the first one among them."""
+    """At most six ticks: the first step and round steps after it."""
     span = across.last - across.first
     apart = next(n * 10**power for power in range(13) for n in (1, 2, 5) if n * 10**power * 5 >= span)
     inside = np.arange(np.ceil((across.first + 0.8 * apart) / apart) * apart, across.last + 1e-9, apart)

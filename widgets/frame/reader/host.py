@@ -1,5 +1,5 @@
-"""Run a widget by name. The page, the build and the tests all come in through `stream`; `table` writes what a frame of
-it shows.
+"""Runs a widget by name. The page, the build and the tests all go through `stream`; `table` writes the data that a
+frame shows.
 """
 
 import html
@@ -37,18 +37,18 @@ def page_of(w: Widget) -> str:
 
 
 def exercises(name: str) -> ModuleType | None:
-    """What a reader is given to do with a widget: a module with CHANGE, CHALLENGES or both, or None."""
+    """The tasks for readers of a widget: a module with CHANGE, CHALLENGES or both, or None."""
     return pages.module(name, "exercises")
 
 
 def stream(name: str, form: str = "{}") -> Iterator[str]:
-    """What the page shows of one run, as JSON, in turn. `form` holds the knobs as strings, and what is said below.
+    """What the page shows for one run, as a sequence of JSON texts. `form` has the knobs as strings and the keys below.
 
-    - {turn}, and nothing after it, where a page was just `opened` without a setting in its address and the reader's
-      `job`, which the browser keeps, has knobs of it: the page turns those and asks again.
-    - {brought, job, seconds}, as far as there is something to say: how the reader's own texts were understood, the bar
-      of the job, how long the run takes. Nothing follows a refused text, nor the opening of a page whose run is long.
-    - The frame of every result. With `more`, the frame over so many more seeds (seeds.py) in their place.
+    - {turn}, and nothing after it, if a page was just `opened` without a setting in its address and the reader's `job`,
+      which the browser stores, has some of its knobs: the page turns those and asks again.
+    - {brought, job, seconds}, those that apply: how the reader's own texts were understood, the bar of the job, how
+      long the run takes. Nothing follows a refused text, nor the opening of a page whose run is long.
+    - The frame of every result. With `more`, frames over that many more seeds (seeds.py) instead.
     """
     w, sent = widget(name), json.loads(form)
     stored, opened = sent.get("job"), sent.get("opened")
@@ -62,11 +62,11 @@ def stream(name: str, form: str = "{}") -> Iterator[str]:
     knobs = knobs_from(w.Knobs, sent)
     first: dict[str, Any] = dict(brought=brought) if brought else {}
     first |= dict(job=job.bar(knobs, stored)) if "job" in sent and job.shared(w.Knobs) else {}
-    estimate = extras(w).seconds if "job" in sent else None  # a page sends a job, the build none
+    estimate = extras(w).seconds if "job" in sent else None  # a page sends a job, the build does not
     first |= dict(seconds=estimate(knobs)) if estimate else {}
     if first:
         yield json.dumps(first)
-    if opened and extras(w).progress:  # a run that takes a while begins when it is asked for
+    if opened and extras(w).progress:  # a long run starts only on request
         return
     if sent.get("more"):
         yield from seeds.stream(w, knobs, sent["more"], sent.get("kept"), frame)
@@ -76,7 +76,7 @@ def stream(name: str, form: str = "{}") -> Iterator[str]:
 
 
 def frame(w: Widget, knobs: Any, result: Any) -> str:
-    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, idle, progress, config, met,
+    """What a widget shows for a result, as JSON: {panels, readouts, watched, verdict, idle, progress, config, met,
     hash}.
     """
     panels, more = list(w.figure(knobs, result)), extras(w)
@@ -96,8 +96,8 @@ def frame(w: Widget, knobs: Any, result: Any) -> str:
 
 
 def shown(panel: Panel) -> dict[str, Any]:
-    """A panel as the page has it; of a table its HTML, of a scene its drawing, of which the page changes by key what
-    differs.
+    """A panel in the page's form. For a table it has HTML, for a scene a drawing, in which the page updates what
+    differs, by key.
     """
     if answer_table.is_table(panel):
         more = dict(svg=answer_table.drawn(panel), alt=panel["title"], **caption(panel), ghost=None, role="group")
@@ -114,8 +114,8 @@ def caption(panel: Panel) -> dict[str, str]:
 
 
 def idle(rows: Sequence[Sequence[str]], why: Mapping[str, str]) -> dict[str, str]:
-    """{knob: why it changes nothing}, in the order of the page; "" where the next knob of its row has the same
-    reason, so that it is shown once.
+    """{knob: why it has no effect}, in the order of the page; "" if the next knob in its row has the same reason, so
+    that it is shown once.
     """
     repeated = {name for row in rows for name, after in pairwise(row) if name in why and why[name] == why.get(after)}
     return {name: "" if name in repeated else why[name] for row in rows for name in row if name in why}
@@ -126,8 +126,8 @@ def challenges(w: Widget) -> tuple[Challenge, ...]:
 
 
 def config(w: Widget, knobs: Any, result: Any) -> str:
-    """The setting as options of engines and trainers, as HTML: what a widget sizes, or how its algorithms train; "" of
-    one that does neither.
+    """The setting as options of engines and trainers, as HTML: what a widget sizes, or how its algorithms train; "" if
+    it does neither.
     """
     more = extras(w)
     if more.methods:
@@ -150,7 +150,7 @@ def written_out(texts: Mapping[str, str], before: str = "") -> str:
 
 
 def verdict(w: Widget, knobs: Any, result: Any, panels: Sequence[Panel]) -> dict[str, Any]:
-    """{state, sentence, cause, fix, back, at}: broken, worse than the default, or neither; `fix` are the steps of a way
+    """{state, sentence, cause, fix, back, at}: broken, worse than the default, or neither. `fix` has the steps of a way
     back, `back` their buttons, and `at` the place of the break in the `panels`.
     """
     if break_ := w.broken(knobs, result):
@@ -165,7 +165,7 @@ def verdict(w: Widget, knobs: Any, result: Any, panels: Sequence[Panel]) -> dict
 
 
 def steps(knobs: Any, fix: Mapping[str, Any]) -> list[dict[str, str]]:
-    """A way back as what the page offers, [{knob, value, words}]."""
+    """A way back as the page offers it, [{knob, value, words}]."""
     metadata = {f.name: f.metadata for f in fields(knobs)}
     return [
         dict(
@@ -178,13 +178,13 @@ def steps(knobs: Any, fix: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def button(step: Mapping[str, str]) -> str:
-    """A step of a way back as the page offers it: anything with data-knobs turns knobs."""
+    """A step of a way back as the page offers it: any element with data-knobs turns knobs."""
     turned = html.escape(urlencode({step["knob"]: step["value"]}))
     return f'<button type="button" data-knobs="{turned}">{html.escape(step["words"])}</button>'
 
 
 def gauged(watched: Gauge | Readout) -> dict[str, str]:
-    """What is watched: {label, text, expression}; a Readout has no threshold to name."""
+    """The watched quantity: {label, text, expression}; a Readout has no threshold."""
     if isinstance(watched, Readout):
         text = with_unit(figures(watched.value), watched.unit)
         return dict(label=watched.label, text=text, expression=watched.label)
@@ -214,13 +214,13 @@ def row(readout: Readout) -> dict[str, Any]:
 
 
 def line_of(function: Callable[..., Any] | None) -> str | None:
-    """Where a sim function stands: sim/estimators/kl.py#L41."""
+    """The location of a sim function: sim/estimators/kl.py#L41."""
     if function is None:
         return None
-    ours = inspect.unwrap(function)  # a function that caches its results is a wrapper
+    ours = inspect.unwrap(function)  # a function with a cache is a wrapper
     return f"{ours.__module__.replace('.', '/')}.py#L{ours.__code__.co_firstlineno}"
 
 
 def amplified(name: str, preset: str) -> Mapping[str, float]:
-    """{label of a readout: how far machines differ} of a preset, empty if they do not."""
+    """{label of a readout: how far machines differ} for a preset, empty if they agree."""
     return extras(widget(name)).AMPLIFIES.get(preset, {})

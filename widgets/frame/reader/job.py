@@ -1,7 +1,7 @@
-"""A reader's job: the knobs that the pages about machines share, kept in the browser and taken from page to page.
+"""A reader's job: the knobs that the pages about machines share, kept in the browser and carried from page to page.
 
-The page sends what the browser has kept, which may be anything; what the bar says of it, what a page can take of it and
-what is to be kept next are written here.
+The page sends what the browser has stored, which may be anything. This module writes what the bar says about it, what a
+page can take from it and what to store next.
 """
 
 import html
@@ -21,32 +21,34 @@ from widgets.frame.contract import machine_knobs
 from widgets.frame.contract.knobs import PASTED
 from widgets.frame.contract.values import between, is_pasted, parsed, spelled
 
-Job = dict[str, str]  # {name of a knob: its value as a form holds it}
-LEAST = 3  # shared knobs from which on a page has the bar
+Job = dict[str, str]  # {name of a knob: its value as in a form}
+LEAST = 3  # the fewest shared knobs of a page with the bar
 QUANTILES = ("p50", "p90", "p99", "longest")
 
 
 def shared(knobs: Any) -> list[str]:
-    """The names of a page's knobs that belong to a job; none on a page that has too few of them for the bar."""
+    """The names of a page's knobs that belong to a job; none if the page has too few of them for the bar."""
     names = [f.name for f in fields(knobs) if f.name in machine_knobs.JOB]
     return names if len(names) >= LEAST else []
 
 
 def kept(stored: object) -> Job:
-    """The job in what the browser has kept, {name: text}; what does not belong to a job is left out."""
+    """The job in what the browser has stored, {name: text}; anything that does not belong to a job is left out."""
     knobs = stored.get("knobs") if isinstance(stored, dict) else None
     texts = [(name, text) for name, text in knobs.items() if isinstance(text, str)] if isinstance(knobs, dict) else []
     return {name: text for name, text in texts if name in machine_knobs.JOB and text and len(text) <= PASTED}
 
 
 def taken(knobs: Any, job: Job) -> Job:
-    """{name: text} of the job as a page can take it: a number as the nearest on offer, all else if it is on offer."""
+    """{name: text} of the parts of a job that a page can take: the nearest number it offers, anything else if it offers
+    it.
+    """
     offered = {f.name: nearest(f, job[f.name]) for f in fields(knobs) if f.name in job and f.name in shared(knobs)}
     return {name: text for name, text in offered.items() if text is not None}
 
 
 def nearest(knob: Field[Any], text: str) -> str | None:
-    """What a knob offers for a text, spelled as in the form; None if nothing."""
+    """The closest value that a knob offers for a text, spelled as in the form; None if there is none."""
     m = knob.metadata
     if m["kind"] not in ("slider", "ladder"):
         try:
@@ -75,7 +77,7 @@ def number(text: str) -> float | None:
 
 
 def bar(knobs: Any, stored: Any) -> str:
-    """The bar at the head of a simulator, as HTML: the job, whether it is in force, and what can be done with it."""
+    """The bar at the top of a simulator, as HTML: the job, whether it is applied, and what can be done with it."""
     job = kept(stored)
     own = {name: spelled(getattr(knobs, name)) for name in shared(knobs)}
     after = {name: text for name, text in {**job, **own}.items() if text}
@@ -98,7 +100,7 @@ def bar(knobs: Any, stored: Any) -> str:
 
 
 def button(label: str, job: Job) -> str:
-    """A button that makes the browser keep a job, which is its value as JSON; the empty job is to forget it."""
+    """A button that makes the browser store a job, which is its value as JSON; an empty job makes it forget."""
     value = html.escape(json.dumps(dict(knobs=job)))
     return f'<button type="button" class="mine" value="{value}">{label}</button>'
 
@@ -107,7 +109,7 @@ def words(job: Job) -> str:
     """A job in words, "Qwen2.5-32B · H100 (SXM) · 64 GPUs · 512 × 16 completions", as far as it is known."""
 
     def count(name: str) -> str:
-        """The number of a knob, "" where the job has none."""
+        """The number that a knob is set to, "" if the job does not have it."""
         value = number(job.get(name, ""))
         return f"{value:,.0f}" if value else ""
 

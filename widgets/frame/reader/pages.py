@@ -1,8 +1,8 @@
-"""The pages that have a widget: a folder each, widgets/NAME/. Utility code, found once when it is imported.
+"""The pages that have a widget, one folder each, widgets/NAME/. Utility code; the pages are found once, on import.
 
 widget.py     the simulator of the page (CONTRIBUTING.md, "A widget")
 figures.py    its small figures
-exercises.py  what a reader is given to do with it
+exercises.py  the tasks for its readers
 editable.py   a function that readers write
 """
 
@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-# {page: names of its modules}; a snapshot of Python holds no files to look at later
+# {page: names of its modules}; a snapshot of Python has no files to list later
 MODULES = {
     page.name: {module.name for module in pkgutil.iter_modules([str(page)])}
     for folder in import_module("widgets").__path__
@@ -26,7 +26,7 @@ def having(kind: str) -> list[str]:
 
 
 def module(page: str, kind: str) -> ModuleType | None:
-    """The module widgets/PAGE/KIND.py, or None where there is none."""
+    """The module widgets/PAGE/KIND.py, or None if there is none."""
     return import_module(f"widgets.{page}.{kind}") if kind in MODULES.get(page, ()) else None
 
 

@@ -1,5 +1,5 @@
-"""What is said of a drawn panel, and what is remembered of it: its sentence for those who do not see it, the curve that
-stays in gray, the place of a break, its fingerprint.
+"""What goes with a drawn panel: its description for people who cannot see it, the curve that stays in gray, the place
+of a break, its fingerprint.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ from widgets.frame.drawing import marks, scene
 from widgets.frame.drawing.vocabulary import ROLES
 from widgets.frame.drawing.written import figures, plain
 
-KEY = re.compile(r"\[([a-z0-9-]+)\] ")  # of a note: the mark that the words after it are about
+KEY = re.compile(r"\[([a-z0-9-]+)\] ")  # in a note: the mark that the words after it are about
 
 
 def described(panel: marks.Panel) -> str:
-    """A sentence for those who do not see the panel: what is drawn, over what range, up to what value."""
+    """A sentence for people who cannot see the panel: what is drawn, over what range, up to what value."""
     curves = [m for m in panel["data"] if m["type"] != "heatmap"]
-    # what is left of a zero after rounding, 1e-17, is another on each machine
+    # the rounding error of a zero, such as 1e-17, differs from machine to machine
     values = [round(v, 12) + 0.0 for m in curves for v in m["y"] if isinstance(v, int | float)]
     named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
     ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
@@ -30,8 +30,8 @@ def described(panel: marks.Panel) -> str:
 
 
 def ghost(panel: marks.Panel) -> list[Any] | None:
-    """The curve that stays in gray when the setting is left, and the place of its word, at its last point: [index,
-    annotation]; None without one.
+    """The curve that stays in gray when the setting changes, and the annotation at its last visible point: [index,
+    annotation]; None if there is none.
     """
     curves = [(m["meta"]["role"] == "seed", i) for i, m in enumerate(panel["data"]) if m.get("mode") == "lines"]
     curves = [(later, i) for later, i in curves if panel["data"][i]["meta"]["role"] != "band"]
@@ -47,12 +47,12 @@ def ghost(panel: marks.Panel) -> list[Any] | None:
 
 
 def placed(at: At, panels: Sequence[marks.Panel]) -> dict[str, Any] | None:
-    """Where a break is seen: {panel, x, y, spot, words, curve, left, down, inside}. `spot` is its place in units of the
-    axes, decades on a logarithmic one; its words go to the side with more room; `inside` says whether it lies within
-    the axes. None where the curve that `at` names has no point: the sentence of a break does not hang on its ring.
+    """Where a break is visible: {panel, x, y, spot, words, curve, left, down, inside}. `spot` is its position in axis
+    units, log10 on a logarithmic axis; its words go to the side with more room; `inside` says whether it is within the
+    axes. None if the curve that `at` names has no point: the sentence about a break does not depend on its ring.
     """
     i = next(i for i, panel in enumerate(panels) if panel["title"] == at.panel)
-    if scene.is_scene(panels[i]):  # its ring is a part of the drawing
+    if scene.is_scene(panels[i]):  # its ring is part of the drawing
         return dict(panel=i, x=None, y=None, spot=None, words=at.words, curve="", left=False, down=False, inside=True)
     panel = plain(panels[i])
     place = on_curve(panel, at) if at.x is None or at.y is None else (at.x, at.y)
@@ -67,8 +67,8 @@ def placed(at: At, panels: Sequence[marks.Panel]) -> dict[str, Any] | None:
 
 
 def on_curve(panel: marks.Panel, at: At) -> tuple[Any, Any] | None:
-    """The last point of the curve that `at` names, or the top of its bar at a place; where it leaves the axes, their
-    end. None where there is no such point.
+    """The last point of the curve that `at` names, or the top of its bar at `at.x`, clipped to the axes. None if there
+    is no such point.
     """
     mark = next(m for m in panel["data"] if m["name"] == at.curve)
     points = [(x, y) for x, y in zip(mark["x"], mark["y"]) if None not in (x, y) and at.x in (None, x)]
@@ -88,7 +88,7 @@ def within(axis: dict[str, Any], value: float | str) -> float | str:
 
 
 def on_axis(panel: marks.Panel, name: str, value: float | str) -> tuple[float | str, float]:
-    """(a value in units of its axis, how far along it, from 0 to 1)."""
+    """(the value in axis units, its position along the axis from 0 to 1)."""
     axis, values = panel["layout"][f"{name}axis"], [v for mark in panel["data"] for v in mark[name]]
     if isinstance(value, str):
         categories = list(dict.fromkeys(values))
@@ -100,7 +100,7 @@ def on_axis(panel: marks.Panel, name: str, value: float | str) -> tuple[float | 
 
 
 def places_on(panel: marks.Panel, name: str, values: list[Any]) -> list[Any]:
-    """Values in units of their axis, decades on a logarithmic one; None where its range does not show them."""
+    """Values in axis units, log10 on a logarithmic axis; None for values outside its range."""
     axis = panel["layout"][f"{name}axis"]
     if axis["type"] == "log":
         values = [log10(v) if v is not None and v > 0 else None for v in values]
@@ -109,13 +109,13 @@ def places_on(panel: marks.Panel, name: str, values: list[Any]) -> list[Any]:
 
 
 def captioned(panel: marks.Panel) -> str:
-    """What stands over a plot, as HTML: its title, then its note."""
+    """The caption above a plot, as HTML: its title, then its note."""
     return f"{subscripted(panel['title'])} <span>{keyed(panel['note'])}</span>"
 
 
 def keyed(note: str) -> str:
-    """A note as HTML: `[work] ` becomes a swatch of that role of vocabulary.py, `[s8] ` one of that series, before the
-    word that follows, so that no note has to name a color, which is another in the dark.
+    """A note as HTML: before the word that follows, `[work] ` becomes a swatch of that role of vocabulary.py and `[s8]
+    ` one of that series. So no note has to name a color, which is different in dark mode.
     """
     return re.sub(
         rf"{KEY.pattern}(\S+)", lambda match: f'<i class="key {css(match[1])}">{match[2]}</i>', subscripted(note)
@@ -131,7 +131,7 @@ def css(key: str) -> str:
 
 
 def unkeyed(note: str) -> str:
-    """A note as a text, with a sign where a swatch stands."""
+    """A note as text, with a sign for each swatch."""
     return KEY.sub("▮ ", note)
 
 
@@ -144,26 +144,26 @@ def subscripted(text: str) -> str:
 
 
 def fingerprint(panels: list[marks.Panel]) -> str:
-    """Eight hexadecimal digits of what is drawn, to a thousandth of each curve's largest value, about a pixel: the last
-    bits of `exp` and of sums, in which processors differ, do not show.
+    """Eight hexadecimal digits of what is drawn, to a thousandth of each curve's largest value, about a pixel. So the
+    last bits of `exp` and of sums, which differ between processors, do not matter.
     """
     digest = hashlib.sha256()
     for mark in (mark for p in panels for mark in p["data"]):
         for values in (mark[axis] for axis in "xyz" if axis in mark):
             try:
                 digest.update(rounded(np.asarray(values, np.float64)))
-            except ValueError:  # words
+            except ValueError:  # a word
                 digest.update(repr(plain(values)).encode())
     return digest.hexdigest()[:8]
 
 
 def rounded(values: np.ndarray) -> bytes:
-    """The bytes of numbers in steps of a thousandth of the largest, and of the largest itself; one NaN, whatever its
-    sign.
+    """The bytes of the numbers in steps of a thousandth of the largest, and of the largest itself; NaN is the same
+    whatever its sign.
     """
     finite = np.isfinite(values)
-    largest = np.abs(values[finite]).max(initial=1e-9)  # a curve that stays below is zero and its rounding errors
-    # 0.377: the edges of the steps lie where round numbers and simple fractions do not, or a last bit would cross them
+    largest = np.abs(values[finite]).max(initial=1e-9)  # a curve that stays below is zero up to rounding
+    # 0.377 keeps the edges of the steps away from round numbers and simple fractions, whose last bit could cross them
     steps = np.floor(1000 * np.where(finite, values, 0) / largest + 0.377)
     special = np.nan_to_num(values, nan=1e5, posinf=1e6, neginf=-1e6)
     return np.append(np.where(finite, steps, special), np.floor(1000 * np.log(largest) + 0.377)).tobytes()

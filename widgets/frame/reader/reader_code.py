@@ -1,21 +1,22 @@
 """A function that a reader has edited: compiled from its text, called, and refused in one sentence with its line.
 
-Nothing is forbidden here: a reader's code may import and call whatever there is. What keeps it from the network, from
-storage and from the page is the worker that it runs in (site/assets/sandbox.js): that may send no request, has no
-storage and an interpreter of its own, and ends after two seconds. Here faults are told in the reader's own lines.
+Nothing is forbidden here: a reader's code may import and call anything there is. What keeps it from the network,
+storage and the page is the worker that runs it (site/assets/sandbox.js): it can send no request, has no storage and an
+interpreter of its own, and ends after two seconds. This module reports faults in terms of the reader's own lines.
 
 A page's module editable.py offers a function for editing (CONTRIBUTING.md, "A function for editing"):
 
-    ID                the name of the field on its page, and of what is kept of the reader's text
-    EDITED            the function that the reader begins with; its text stands in the field, and what the reader
-                      makes of it is compiled among the names of its module
-    RETURNS           optional: f(value) is what a call gives back, or a ValueError that says what it should be
-    called(function)  whatever comes of calling a reader's function, or EDITED itself; all calls are made in here
-    shown(called)     Shown: the sentence, the tables and the panels that are made of it
-    NAMED             what the reader writes, for those who do not see the field
+    ID                the name of the field on its page, and of the stored copy of the reader's text
+    EDITED            the function that the reader starts with; its text is in the field, and the reader's version is
+                      compiled with the names of its module
+    RETURNS           optional: f(value) returns what a call gives back, or raises a ValueError that says what it
+                      should be
+    called(function)  the results of calling a reader's function, or EDITED itself; all calls are made in here
+    shown(called)     Shown: the sentence, the tables and the panels made from it
+    NAMED             what the reader writes, for people who cannot see the field
 """
 
-import ast  # some of these for readers alone: a snapshot of Python holds what was imported, and no files
+import ast  # some of these only for readers: a snapshot of Python has what was imported, but no files
 import collections
 import contextlib
 import copy
@@ -42,14 +43,14 @@ from widgets.frame.drawing.written import plain
 from widgets.frame.reader.panels import described
 
 Function = Callable[..., Any]
-FILE = "<yours>"  # where a traceback says that a reader's line stands
-PRINTED, PRINTED_LINES = 1000, 12  # characters and lines of what a reader's code prints
-LINES = 500  # of a reader's code
+FILE = "<yours>"  # the file that a traceback names for a reader's line
+PRINTED, PRINTED_LINES = 1000, 12  # the most characters and lines that a reader's code may print
+LINES = 500  # the most lines of a reader's code
 OFFERED = (ast, collections, copy, functools, itertools, json, math, numpy, operator, random, re, string, unicodedata)
 
 
 class Refused(ValueError):
-    """A reader's code that does not work: one sentence, and the line that it is about, if it is about one."""
+    """Reader's code that does not work: one sentence, and the line that it is about, if any."""
 
     def __init__(self, sentence: str, line: int | None = None) -> None:
         super().__init__(f"Line {line}: {sentence}" if line else sentence)
@@ -57,9 +58,9 @@ class Refused(ValueError):
 
 
 def stream(offer: ModuleType, source: str) -> Iterator[str]:
-    """What came of the function that a reader has made from the one that an offer holds, as JSON that the page takes:
-    false once the reader's code has ended, for its two seconds are not for what follows, and then {sentence, tables,
-    panels, beside}, or {refused, line}.
+    """The results of a reader's version of an offer's function, as JSON for the page: first false, once the reader's
+    code has ended, because its two seconds don't include what follows; then {sentence, tables, panels, beside}, or
+    {refused, line}.
     """
     try:
         called, beside = calls(offer, source)
@@ -70,7 +71,7 @@ def stream(offer: ModuleType, source: str) -> Iterator[str]:
 
 
 def calls(offer: ModuleType, source: str) -> tuple[Any, str]:
-    """(what the offer makes of calling a reader's function, what is to be said besides)."""
+    """(what the offer makes of calling a reader's function, additional remarks)."""
     printed = Printed()
     with contextlib.redirect_stdout(printed):
         yours = Yours(compiled(source, offer.EDITED), getattr(offer, "RETURNS", None))
@@ -79,12 +80,12 @@ def calls(offer: ModuleType, source: str) -> tuple[Any, str]:
 
 
 def ours(offer: ModuleType) -> dict[str, Any]:
-    """What the page shows before anybody has edited."""
+    """What the page shows before anyone has edited."""
     return drawn(offer.shown(offer.called(offer.EDITED)))
 
 
 def beside(faults: Sequence[Refused], printed: str) -> str:
-    """What is to be said besides: the first fault among the calls, and what was printed."""
+    """Additional remarks: the first fault among the calls, and what was printed."""
     failed = [f"{len(faults)} of the calls failed. The first: {faults[0]}"] if faults else []
     lines = printed.splitlines()
     more = ["…"] if len(lines) > PRINTED_LINES or len(printed) >= PRINTED else []
@@ -92,19 +93,21 @@ def beside(faults: Sequence[Refused], printed: str) -> str:
 
 
 def drawn(result: Shown) -> dict[str, Any]:
-    """A Shown as the page takes it."""
+    """A Shown in the page's form."""
     return dict(asdict(result), panels=[dict(panel, alt=described(panel)) for panel in plain(result.panels)])
 
 
 def compiled(source: str, edited: Function) -> Function:
-    """The function of the same name in a reader's text, which takes the same arguments as `edited` and sees the names
-    of its module; Refused where there is none.
+    """The function in a reader's text with the same name and arguments as `edited`; it sees the names of that
+    function's module. Raises Refused if there is none.
     """
     return all_compiled(source, [edited])[0]
 
 
 def all_compiled(source: str, edited: Sequence[Function]) -> list[Function]:
-    """The functions of the same names as those `edited`, of one module, in a reader's text; they see one another."""
+    """The functions in a reader's text with the same names as those in `edited`, which are from one module; they see
+    one another.
+    """
     if source.count("\n") >= LINES:
         raise Refused(f"This has more than {LINES} lines.")
     module = {key: value for key, value in edited[0].__globals__.items() if not key.startswith("__")}
@@ -115,13 +118,13 @@ def all_compiled(source: str, edited: Sequence[Function]) -> list[Function]:
         exec(compile(source, FILE, "exec", dont_inherit=True), space)
     except SyntaxError as error:
         raise Refused(f"{error.msg}.", error.lineno) from None
-    except BaseException as error:  # SystemExit too
+    except BaseException as error:  # including SystemExit
         raise blamed(error) from None
     return [fitting(space.get(function.__name__), function) for function in edited]
 
 
 def fitting(yours: Any, edited: Function) -> Function:
-    """A reader's function, if it takes what the one that was edited takes."""
+    """A reader's function, if it takes the same arguments as the original."""
     name = edited.__name__
     if not callable(yours):
         raise Refused(f"There is no function {name} here any more; the page calls it by that name.")
@@ -131,7 +134,7 @@ def fitting(yours: Any, edited: Function) -> Function:
     except TypeError:
         line = getattr(getattr(yours, "__code__", None), "co_firstlineno", None)
         raise Refused(f"{name} is called with {len(takes)} arguments, {listed(takes)}.", line) from None
-    except ValueError:  # a builtin that does not say what it takes
+    except ValueError:  # a builtin without a signature
         pass
     return yours
 
@@ -142,7 +145,7 @@ def listed(words: list[str]) -> str:
 
 
 class Yours:
-    """A reader's function with its faults told in the reader's lines: calling it raises nothing but Refused."""
+    """A reader's function whose faults are reported with the reader's lines: a call raises nothing but Refused."""
 
     def __init__(self, function: Function, returns: Function | None = None) -> None:
         self.function, self.returns = function, returns
@@ -158,7 +161,7 @@ class Yours:
 
 
 def blamed(error: BaseException) -> Refused:
-    """Refused of what a reader's code has raised, with the innermost line of the reader's."""
+    """A Refused for what a reader's code has raised, with the reader's innermost line."""
     line, trace = None, error.__traceback__
     while trace:
         if trace.tb_frame.f_code.co_filename == FILE:
@@ -171,7 +174,7 @@ def blamed(error: BaseException) -> Refused:
 
 
 class Printed(io.StringIO):
-    """What was printed, up to a length: a loop that prints would else fill the memory."""
+    """Printed text up to a maximum length; otherwise a loop that prints would fill the memory."""
 
     def write(self, text: str) -> int:
         return super().write(text[: max(PRINTED - self.tell(), 0)])

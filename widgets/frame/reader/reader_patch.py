@@ -1,7 +1,7 @@
-"""A widget run with functions of sim/ that a reader has changed: the same widget, the same knobs, other lines.
+"""A widget run with functions of sim/ that a reader has changed: the same widget and knobs, with other lines.
 
-A module widgets/NAME/exercises.py says which (`CHANGE`, a Change of contract.py). Every caller gets the reader's
-function, wherever it has imported ours, for it is our function's code that calls it.
+A module widgets/NAME/exercises.py says which functions (`CHANGE`, a Change of contract.py). Every caller gets the
+reader's function, wherever it imported ours, because our function's code is replaced by a call to the reader's.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ import numpy as np
 from widgets.frame.contract.exercises import Change, Exercise
 from widgets.frame.reader import host, reader_code
 
-Function = Any  # a plain function, whose code is replaced
-SHOWN = 120  # characters of an array in a sentence
-SIGN = 0.5  # seconds from one sign of life to the next
+Function = Any  # a plain function whose code is replaced
+SHOWN = 120  # the most characters of an array in a sentence
+SIGN = 0.5  # seconds between signs of life
 
 
 def stream(name: str, form: dict[str, Any], source: str, alive: Callable[[], None]) -> Iterator[str]:
     """{exercises}, then the frames of the widget's run, then {beside}; or {refused, line} as soon as something fails.
-    `form` is what host.stream takes, `source` the reader's text. A widget may train for seconds between two frames, to
-    find out what undoes a break: while calls of the reader's functions come back, `alive` is called, each SIGN seconds.
+    `form` is what host.stream takes, `source` the reader's text. A widget may train for seconds between two frames to
+    find out what undoes a break; as long as the reader's functions are called, `alive` is called every SIGN seconds.
     """
     change, printed = cast(Any, host.exercises(name)).CHANGE, reader_code.Printed()
     try:
@@ -41,27 +41,27 @@ def stream(name: str, form: dict[str, Any], source: str, alive: Callable[[], Non
         yield json.dumps(dict(beside=reader_code.beside([], printed.getvalue())))
     except reader_code.Refused as refused:
         yield json.dumps(dict(refused=str(refused), line=refused.line))
-    except Exception as error:  # what the rest of the run makes of the reader's numbers
+    except Exception as error:  # raised when the rest of the run uses the reader's numbers
         message = " ".join(str(error).split())[:200].rstrip(".")
         kind = type(error).__name__
         yield json.dumps(dict(refused=f"The run could not go on with what it returned: {kind}: {message}.", line=None))
 
 
 def changed(change: Change, source: str, alive: Callable[[], None]) -> "dict[Function, Changed]":
-    """{our function: the reader's in its place}, for every function of a Change."""
+    """{our function: the reader's replacement} for every function of a Change."""
     mine = reader_code.all_compiled(source, change.functions)
     return {ours: Changed(yours, ours, alive) for ours, yours in zip(change.functions, mine)}
 
 
 class Changed(reader_code.Yours):
-    """A reader's function in place of ours: what it returns has the kind and the shape of what ours would."""
+    """A reader's function in place of ours: its results must have the kind and the shape of ours."""
 
     def __init__(self, function: Function, ours: Any, alive: Callable[[], None]) -> None:
         super().__init__(function)
         self.alive, self.last_sign = alive, time.monotonic()
         self.twin = types.FunctionType(ours.__code__, ours.__globals__, ours.__name__, ours.__defaults__)
         self.twin.__kwdefaults__ = ours.__kwdefaults__
-        self.checked: set[tuple[str, ...]] = set()  # kinds of arguments for which both returned the same shape
+        self.checked: set[tuple[str, ...]] = set()  # kinds of arguments whose results were compared
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if time.monotonic() - self.last_sign > SIGN:
@@ -72,7 +72,7 @@ class Changed(reader_code.Yours):
             return super().__call__(*arguments, **named)
         self.checked.add(kind)
         read_only = {id(a): a for a in (*arguments, *named.values()) if isinstance(a, types.MappingProxyType)}
-        # copies, for the reader's function may write into its arguments or draw from an rng; read-only ones are shared
+        # copies, because the reader's function may write to its arguments or use an rng; read-only ones are shared
         theirs = copy.deepcopy((arguments, named), read_only)
         value = super().__call__(*arguments, **named)
         wanted = shape(self.twin(*theirs[0], **theirs[1]))
@@ -94,7 +94,7 @@ def shape(value: object) -> str:
 
 @contextlib.contextmanager
 def in_force(yours: Mapping[Function, Function]) -> Iterator[None]:
-    """Within it whoever calls one of our functions calls the reader's."""
+    """A context in which any call of one of our functions calls the reader's."""
     codes = {ours: ours.__code__ for ours in yours}
     modules = dependents({ours.__module__ for ours in yours})
     try:
@@ -115,16 +115,16 @@ def through(ours: Function) -> str:
 
 
 def calling(ours: Function) -> types.CodeType:
-    """Code that hands all it is called with to the reader's function; its first line stays ours, for the links."""
+    """Code that passes all its arguments to the reader's function; its first line number stays ours, for the links."""
 
     def handed(*arguments: Any, **named: Any) -> Any:
-        return YOURS(*arguments, **named)  # type: ignore[name-defined]  # noqa: F821, a name that is put in below
+        return YOURS(*arguments, **named)  # type: ignore[name-defined]  # noqa: F821, a name that is inserted below
 
     return handed.__code__.replace(co_names=(through(ours),), co_firstlineno=ours.__code__.co_firstlineno)
 
 
 def dependents(names: Iterable[str]) -> list[types.ModuleType]:
-    """The modules of sim/, rlpt/ and widgets/ that have imported one of those named, or something that has."""
+    """The modules of sim/, rlpt/ and widgets/ that directly or indirectly import one of those named."""
     ours = {name: module for name, module in sys.modules.items() if name.startswith(("sim.", "rlpt.", "widgets."))}
     uses = {name: {origin(value) for value in vars(module).values()} for name, module in ours.items()}
     reached, more = set(), set(names)
@@ -139,7 +139,7 @@ def origin(value: object) -> str | None:
 
 
 def forget(modules: Iterable[types.ModuleType]) -> None:
-    """Empties the caches of these modules' functions, except of those that read files."""
+    """Empties the caches of functions in these modules, except of those that read files."""
     for module in modules:
         for value in list(vars(module).values()):
             if hasattr(value, "cache_clear") and "files" not in value.__wrapped__.__code__.co_names:
@@ -147,7 +147,7 @@ def forget(modules: Iterable[types.ModuleType]) -> None:
 
 
 def held(exercise: Exercise, yours: Function) -> dict[str, Any]:
-    """{met, said}: whether a function returns what an exercise wants, and the first call where it does not."""
+    """{met, said}: whether a function returns what an exercise wants, and the first call for which it does not."""
     for arguments in exercise.calls:
         got, wanted = yours(*copy.deepcopy(arguments)), exercise.wanted(*copy.deepcopy(arguments))
         if not same(got, wanted):
@@ -164,7 +164,7 @@ def same(got: Any, wanted: Any) -> bool:
 
 
 def written(value: Any) -> str:
-    """Numbers as a sentence holds them."""
+    """Numbers as written in a sentence."""
     if isinstance(value, float | int):
         return f"{value:.4g}"
     if isinstance(value, tuple):
@@ -175,5 +175,5 @@ def written(value: Any) -> str:
 
 
 def text_of(change: Change) -> str:
-    """What a reader begins with: the functions as they stand in their file."""
+    """The text that a reader starts with: the functions as they are in their file."""
     return "\n\n\n".join(inspect.getsource(function).rstrip() for function in change.functions) + "\n"

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 from widgets.frame.reader import pages, reader_code, reader_patch
 
-# all of them at once: a reader's two seconds are not for importing
+# all imported at once: a reader's two seconds are not for importing
 OFFERS = {offer.ID: offer for offer in pages.modules("editable")}
 
 
 def alive() -> None:
-    """Tells the page that a reader's code has not hung; the page puts its own in this place."""
+    """Tells the page that a reader's code has not hung; the page replaces it with its own function."""
 
 
 def stream(name: str, source: str) -> Iterator[str]:
-    """The frames of the offer `name` with a reader's text; of another name, those of that widget, where `source` is
-    {form, source} as JSON.
+    """The frames of the offer `name` with a reader's text; for any other name, those of that widget, with {form,
+    source} as JSON in `source`.
     """
     if name in OFFERS:
         yield from reader_code.stream(OFFERS[name], source)

@@ -1,6 +1,6 @@
-"""A setting over further seeds: the band of its curves, the range of its readouts, and whether a kept sample differs.
+"""A setting over more seeds: the band of its curves, the range of its readouts, and whether a kept sample differs.
 
-What was computed stays in memory, so that asking for more goes on where it had ended.
+Results stay in memory, so that a request for more seeds continues where the last one ended.
 """
 
 import json
@@ -16,13 +16,13 @@ from widgets.frame.drawing import marks
 from widgets.frame.drawing.written import figures, plain
 
 FrameOf = Callable[[Widget, Any, Any], str]  # f(widget, knobs, result)
-FEWEST = 3  # seeds in each of two samples that are compared
-# {(name of the widget's module, knobs without the seed): {seed: what of it is kept}}
+FEWEST = 3  # the fewest seeds in each of two samples to compare
+# {(name of the widget's module, knobs without the seed): {seed: its stored results}}
 computed: dict[tuple[str, Any], dict[int, dict[str, Any]]] = {}
 
 
 def stream(w: Widget, knobs: Any, more: int, kept: list[Any] | None, frame_of: FrameOf) -> Iterator[str]:
-    """After each of `more` seeds the frame of `knobs` over all seeds so far; "null" while one is being computed.
+    """After each of `more` seeds, the frame of `knobs` over all seeds so far; "null" while one is being computed.
     `frame_of(widget, knobs, result)` is the frame of one run, as JSON.
     """
     sample = computed.setdefault((w.__name__, replace(knobs, seed=0)), {})
@@ -38,13 +38,13 @@ def stream(w: Widget, knobs: Any, more: int, kept: list[Any] | None, frame_of: F
 
 
 def order(knobs: Any, first: int) -> list[int]:
-    """All seeds on offer, from the one that is set."""
+    """All available seeds, starting at the current one."""
     m = knobs.__dataclass_fields__["seed"].metadata
     return [*range(first, m["high"] + 1), *range(m["low"], first)]
 
 
 def taken(w: Widget, knobs: Any, result: Any, frame_of: FrameOf) -> dict[str, Any]:
-    """What is kept of a run: its frame as JSON, and the values of its readouts."""
+    """The stored results of a run: its frame as JSON, and the values of its readouts."""
     return dict(
         frame=json.loads(frame_of(w, knobs, result)),
         values=[row.value if isinstance(row.value, str) else float(row.value) for row in w.readouts(knobs, result)],
@@ -52,7 +52,7 @@ def taken(w: Widget, knobs: Any, result: Any, frame_of: FrameOf) -> dict[str, An
 
 
 def frame(sample: dict[int, dict[str, Any]], first: int, kept: list[Any] | None) -> dict[str, Any]:
-    """The frame of the seed that is set, with the band of all and what they say of the readouts."""
+    """The frame of the current seed, with the band over all seeds and what they say about the readouts."""
     chosen, runs = sample[first]["frame"], list(sample.values())
     rows = [[run["values"][i] for run in runs] for i in range(len(chosen["readouts"]))]
     panels = [banded(panel, [run["frame"]["panels"][i] for run in runs]) for i, panel in enumerate(chosen["panels"])]
@@ -77,7 +77,7 @@ def over(values: list[Any]) -> str:
 
 
 def against(readouts: Sequence[dict[str, Any]], kept: list[Any] | None, rows: list[list[Any]]) -> Iterator[str]:
-    """A sentence for every readout: whether the kept sample and this one differ in their mean."""
+    """A sentence for each readout: whether the mean of this sample differs from that of the kept one."""
     for row, before, now in zip(readouts, kept or [], rows):
         if len(before) < FEWEST or len(now) < FEWEST or not compared(before, now):
             continue
@@ -90,7 +90,7 @@ def against(readouts: Sequence[dict[str, Any]], kept: list[Any] | None, rows: li
 
 
 def compared(before: Sequence[Any], now: Sequence[Any]) -> bool:
-    """Whether these are numbers of which at least one sample has more spread than rounding makes."""
+    """Whether these are finite numbers, and at least one sample has more spread than rounding errors."""
     if any(isinstance(value, str | None) or not np.isfinite(value) for value in (*before, *now)):
         return False
     return any(np.ptp(values) > 1e-9 * np.abs(values).max() for values in (before, now))
@@ -101,7 +101,7 @@ def with_sign(value: float) -> str:
 
 
 def banded(panel: marks.Panel, panels: list[marks.Panel]) -> marks.Panel:
-    """The panel with the range of its first curve over all runs, where they have the same places on the axis."""
+    """The panel with the range of its first curve over all runs, if they all have the same x."""
     index = next((i for i, mark in enumerate(panel["data"]) if is_curve(mark)), None)
     if index is None or len(panels) < 2:
         return panel
@@ -110,7 +110,7 @@ def banded(panel: marks.Panel, panels: list[marks.Panel]) -> marks.Panel:
     if len(curves) < len(panels) or any(c["x"] != x or None in c["y"] for c in curves):
         return panel
     y = np.array([c["y"] for c in curves], float)
-    if not (y != y[0]).any():  # a closed form has no seeds
+    if not (y != y[0]).any():  # a closed form does not depend on the seed
         return panel
     series = panel["data"][index]["meta"]["series"]
     band = plain(marks.band(np.asarray(x), y.min(axis=0), y.max(axis=0), series))
