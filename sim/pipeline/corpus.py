@@ -1,7 +1,7 @@
-"""What the model reads before it is asked anything, and what it is then shown: documents and demonstrations of `Chain`.
+"""The documents that the model reads before any task, and the demonstrations that it is shown later, for `Chain`.
 
-Made up, not a model. A document never holds an answer, unless it is one of the rare ones; running totals are
-what most of them are, so a thought made of running totals has been practiced, and only its use is new.
+Made up, not a model. A document never contains an answer unless it is one of the rare worked ones. Most documents are
+running totals, so the model has practiced thoughts made of running totals, and only their use is new.
 """
 
 import numpy as np
@@ -9,14 +9,14 @@ import numpy as np
 from sim.worlds.tasks import Chain, four_digits, running_totals
 from sim.worlds.tinylm import EOS, EQUALS, FINAL, HMM, PAD, PLUS
 
-DOCUMENTS = (0.80, 0.07, 0.07, 0.06)  # running totals, the digits once more, hmm, random digits
-MIX = (0.5, 0.2, 0.2, 0.1)  # right thoughts, thoughts with a slip, answers alone, hmm
+DOCUMENTS = (0.80, 0.07, 0.07, 0.06)  # running totals, the digits again, hmm, random digits
+MIX = (0.5, 0.2, 0.2, 0.1)  # correct thoughts, thoughts with a slip, answers alone, hmm
 
 
 def documents(example, rng, rare=0.0):
-    """A text after each prompt (n,), as tokens (n, T); a share `rare` of them is a worked answer.
+    """A text after each prompt (n,), as tokens (n, T); a share `rare` of them are worked answers.
 
-    The kinds begin with different tokens: what a text goes on with is then told by its first token.
+    Each kind begins with different tokens, so the first token tells how a text continues.
     """
     n, total = len(example), running_totals(example)
     kind, worked, length = rng.choice(len(DOCUMENTS), n, p=DOCUMENTS), rng.random(n) < rare, rng.integers(1, 6, n)
@@ -31,13 +31,13 @@ def documents(example, rng, rare=0.0):
 
 
 def direct(example):
-    """Demonstrations that say the answer and nothing else, (n,) -> (n, T)."""
+    """Demonstrations with the answer and nothing else, (n,) -> (n, T)."""
     return rows(len(example), FINAL, running_totals(example)[:, 3], EOS)
 
 
 def thoughts(example, rng, mix=MIX):
-    """Demonstrations of four kinds in the shares of `mix`, (n,) -> (n, T): a right thought, one that slips in one step
-    and carries it on, an answer alone, and hmm to the end. The answer copies the last total.
+    """Demonstrations of four kinds in the shares of `mix`, (n,) -> (n, T): a correct thought, one with a slip in one
+    step that carries on, an answer alone, and hmm to the end. The answer copies the last total.
     """
     n, total = len(example), running_totals(example)
     kind, at, by = rng.choice(len(mix), n, p=mix), rng.integers(1, 4, n), rng.integers(1, 10, n)
@@ -48,12 +48,12 @@ def thoughts(example, rng, mix=MIX):
 
 
 def thought(total):
-    """Three running totals, `Final: ` and the last of them once more, (n, 4) -> (n, T)."""
+    """Three running totals, then `Final: ` and the last total again, (n, 4) -> (n, T)."""
     return rows(len(total), total[:, 1], total[:, 2], total[:, 3], FINAL, total[:, 3], EOS)
 
 
 def rows(n, *columns):
-    """Tokens column by column, each a token or one a row, padded to T: (n, T)."""
+    """Tokens (n, T), padded, from columns that are each one token for all rows or one per row."""
     tokens = np.full((n, Chain.T), PAD, np.int64)
     for at, column in enumerate(columns):
         tokens[:, at] = column

@@ -1,7 +1,7 @@
-"""Stages one after the other, in any order, and what each leaves; and the policies that are shipped.
+"""Stages in sequence, in any order, and what each produces; also the shipped policies.
 
 The order base, SFT, preferences, verifiable rewards is that of Tülu 3, Lambert et al. (2024), arXiv:2411.15124. `rlpt
-pipeline --make-checkpoints` makes the shipped policies again: seed 0, each stage from the stored one before it.
+pipeline --make-checkpoints` trains the shipped policies again: seed 0, each stage from the stored policy before it.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sim.worlds.tasks import TRAIN
 
 STARTS = ("base", "init")
 STAGES = ("sft", "cot", "dpo", "rft", "rl")
-RARE = (0.0, 0.001, 0.003, 0.01, 0.03)  # of the shipped bases
+RARE = (0.0, 0.001, 0.003, 0.01, 0.03)  # of the shipped base models
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Settings:
     rare: float = 0.0  # share of worked answers in the corpus
     demos: int = 2_000
     cot_steps: int = 400
-    mix: tuple = corpus.MIX  # of the thoughts that are shown
+    mix: tuple = corpus.MIX  # of the thoughts in the demonstrations
     beta: float = 0.3
     dpo_steps: int = 100
     nll: float = 0.0
@@ -34,7 +34,7 @@ class Settings:
     L_cache: int | None = None
 
 
-SHIPPED = {  # name: path, settings
+SHIPPED = {  # {name: (path, settings)}
     **{f"base-{rare:g}": (("base",), Settings(rare=rare)) for rare in RARE},
     "sft": (("base", "sft"), Settings()),
     "cot": (("base", "sft", "cot"), Settings()),
@@ -43,11 +43,11 @@ SHIPPED = {  # name: path, settings
 }
 MATTERS = dict(
     base=("rare",), cot=("demos", "cot_steps", "mix"), dpo=("beta", "dpo_steps", "nll")
-)  # of the shipped stages
+)  # {stage: settings that matter} of the shipped stages
 
 
 def beginning(name, seed, rare=0.0):
-    """The first stage of a path: the base, or weights that were drawn and nothing else."""
+    """The first stage of a path: the base model, or random initial weights without any training."""
     if name == "init":
         nothing = dict(sampled_tokens=0.0, trained_tokens=0.0)
         return iter([stages.Stage("init", tinylm.Policy(seed), 0, 0, nothing)])
@@ -55,7 +55,9 @@ def beginning(name, seed, rare=0.0):
 
 
 def staged(name, policy, seed, settings):
-    """The stage of this name from a policy, as a generator; pairs and right ones are the policy's own completions."""
+    """The named stage, starting from a policy, as a generator; pairs and correct completions are sampled from that
+    policy.
+    """
     if name == "sft":
         return stages.sft(policy, seed)
     if name == "cot":
@@ -69,13 +71,13 @@ def staged(name, policy, seed, settings):
 
 
 def borrowed(policy, seed, settings):
-    """DPO on the pairs of another policy, the shipped one that was shown thoughts."""
+    """DPO on the pairs of another policy, the shipped "cot"."""
     pairs = stages.sample_pairs(checkpoint("cot"), seed)
     return stages.dpo(policy, seed, *pairs, settings.beta, settings.dpo_steps, settings.nll)
 
 
 def known(path, settings):
-    """The shipped policy that a path with these settings leads to at seed 0, by name; None where it is not shipped."""
+    """The name of the shipped policy that a path with these settings leads to at seed 0, or None if none is shipped."""
     decides = [field for name in path for field in MATTERS.get(name, ())]
     for name, (other, its) in SHIPPED.items():
         if other == path and all(getattr(its, field) == getattr(settings, field) for field in decides):
@@ -84,7 +86,7 @@ def known(path, settings):
 
 
 def checkpoint(name):
-    """A shipped policy, for the caller to train; it was stored in 32 bits."""
+    """A copy of a shipped policy, for the caller to train; it was stored in 32 bits."""
     return _stored(name).copy()
 
 
@@ -95,7 +97,7 @@ def _stored(name):
 
 
 def made(name):
-    """The parameters of a shipped policy, made again from the stored one before it, in 32 bits."""
+    """The parameters of a shipped policy in 32 bits, trained again from the stored policy before it."""
     path, settings = SHIPPED[name]
     if len(path) == 1:
         policy = last(beginning(path[0], 0, settings.rare)).policy

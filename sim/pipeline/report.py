@@ -1,5 +1,5 @@
-"""What a policy can do by now, on prompts that no stage has trained on: how often it is right, in which way, and
-how far it is from the policy before it.
+"""What a policy can do so far, on prompts that no stage has trained on: how often it is correct, in which way, and how
+far it is from the previous policy.
 
 pass@k: Chen et al. (2021), arXiv:2107.03374. Accuracy is a mixture over modes: with a thought, an answer alone, none.
 """
@@ -17,17 +17,17 @@ from sim.worlds.tinylm import FINAL, PAD, log_softmax
 
 KS = (1, 4, 16, 64)
 MODES = ("thought, correct", "thought, wrong", "direct, correct", "direct, wrong", "no answer")
-PORTION = 20  # prompts sampled at a time
+PORTION = 20  # prompts sampled at once
 
 
 @dataclass(frozen=True)
 class Report:
     pass_at: dict  # k -> (mean, its standard error over prompts)
-    modes: np.ndarray  # (5,) shares of completions, as MODES
-    skill: float  # probability of the second and third running total after the right ones before them
-    length: float  # own tokens a completion
-    token_entropy: float  # nats a token
-    kl: float  # nats a completion from the policy before; nan without one
+    modes: np.ndarray  # (5,) shares of completions, in the order of MODES
+    skill: float  # probability of the second and third running total after the correct ones before
+    length: float  # generated tokens per completion
+    token_entropy: float  # nats per token
+    kl: float  # nats per completion, from the previous policy; nan without one
     live8: float  # share of groups of eight with both outcomes
     written: tuple  # (tokens, mode) of the first completions of the first prompt
 
@@ -45,17 +45,17 @@ class Report:
 
     @property
     def accuracy_thinking(self):
-        """Share of the thoughts that end right; nan without any."""
+        """Share of the thoughts that end with the correct answer; nan if there are none."""
         return self.modes[0] / self.thinks if self.thinks > 0 else np.nan
 
 
 def measure(policy, previous=None, prompts=HELD[:300], n=64, seed=1):
-    """The Report of n completions to each of prompts (P,)."""
+    """The Report for n completions to each of `prompts` (P,)."""
     return last(measuring(policy, previous, prompts, n, seed))
 
 
 def measuring(policy, previous=None, prompts=HELD[:300], n=64, seed=1):
-    """The same in portions: None, and at last the Report."""
+    """The same in portions: yields None for each, and finally the Report."""
     rng, batches = np.random.default_rng(seed), []
     for at in range(0, len(prompts), PORTION):
         batches.append(sampled(policy, prompts[at : at + PORTION], n, rng))
@@ -64,12 +64,12 @@ def measuring(policy, previous=None, prompts=HELD[:300], n=64, seed=1):
 
 
 def right_when_drawn_at(temperature, policy, prompts=HELD[:300], n=16, seed=1):
-    """Share of n completions to each of prompts (P,) that are right; near 0 the likeliest token is always drawn."""
+    """Share of correct ones among n completions to each of `prompts` (P,); near temperature 0 sampling is greedy."""
     return sampled(policy, prompts, n, np.random.default_rng(seed), temperature).accuracy.mean()
 
 
 def report(policy, previous, batch, n):
-    """Of completions that were sampled already, n a prompt."""
+    """The Report for completions that were already sampled, n per prompt."""
     right, mask = batch.accuracy > 0, batch.response_mask
     hits = right.reshape(-1, n).sum(axis=1)
     mode = modes(batch)
@@ -88,7 +88,7 @@ def report(policy, previous, batch, n):
 
 
 def modes(batch):
-    """Which of MODES each completion is, (N,): an answer ends and has `Final: `, a thought stands before it."""
+    """The index into MODES of each completion, (N,): an answer ends and has `Final: `, a thought comes before it."""
     answered = (batch.tokens == FINAL).any(axis=1) & batch.finished
     way = np.where(batch.tokens[:, 0] == FINAL, 2, 0)
     return np.where(answered, way + (batch.accuracy == 0), 4)
@@ -99,8 +99,8 @@ def mean_and_error(values):
 
 
 def entropy_and_kl(policy, previous, batch):
-    """Nats summed over the tokens of the batch: the entropy of each, and the KL from the previous policy where it
-    stands, whose mean over completions is the KL of whole completions; nan without a previous policy.
+    """Nats summed over the tokens of the batch: the entropy at each token, and the KL from the previous policy at its
+    context, whose mean over completions is the KL of whole completions; nan without a previous policy.
     """
     context, where = tinylm.distinct(batch.prompt, batch.tokens, batch.response_mask)
     times = np.bincount(where, minlength=len(context))
@@ -116,7 +116,7 @@ def log_pi(policy, context):
 
 
 def skill(policy, prompts=HELD):
-    """The probability that the second and third running total are right, each after the right ones: mean over
+    """The probability that the second and third running total are correct, each after the correct ones: mean over
     prompts.
     """
     total, chance = running_totals(prompts), 1.0

@@ -1,11 +1,12 @@
-"""The stages, each a generator: what it has by now, every few updates, and at last what it hands on.
+"""The stages, each a generator: it yields its state every few updates and, at the end, the policy that it hands on.
 
 SFT and replay: Ouyang et al. (2022), arXiv:2203.02155; demonstrations with a thought: Nye et al. (2021),
 arXiv:2112.00114; DPO: Rafailov et al. (2023), arXiv:2305.18290, with the NLL term of Pang et al. (2024),
 arXiv:2404.19733; RFT, which is RAFT: Dong et al. (2023), arXiv:2304.06767; RL is `sim/algorithms/grpo.py` as it stands.
-Rates and counts are ours, chosen by looking at held-out prompts of seeds 0 to 3.
+Learning rates and counts are our own, chosen on held-out prompts with seeds 0 to 3.
 
-Each stage makes its generator from the seed and a number of its own: turning one never reshuffles another.
+Each stage creates its random generator from the seed and a number of its own, so changing one stage never reshuffles
+another.
 """
 
 from collections import deque
@@ -25,9 +26,9 @@ from sim.worlds.optimizer import AdamW
 from sim.worlds.tasks import TRAIN, Chain
 from sim.worlds.tinylm import PAD
 
-LOOK = 10  # updates between two looks; RL is looked at after each
-LAST_RATE = 0.02  # of the first: rates fall in a line
-GROUPS, K = 32, 8  # of RL
+LOOK = 10  # updates between two yields; RL yields after each update
+LAST_RATE = 0.02  # share of the initial learning rate; it decays linearly
+GROUPS, K = 32, 8  # for RL
 PRETRAINING = 2_500  # updates
 
 
@@ -37,8 +38,8 @@ class NothingToLearn(ValueError):
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage after `step` of `steps` updates. `rows` has what was paid, sampled_tokens and trained_tokens, and the
-    stage's own numbers.
+    """A stage after `step` of `steps` updates. `rows` has its costs, sampled_tokens and trained_tokens, and the stage's
+    own numbers.
     """
 
     name: str
@@ -49,12 +50,12 @@ class Stage:
 
 
 def last(stage):
-    """The end of a stage."""
+    """The final item of a stage."""
     return deque(stage, maxlen=1).pop()
 
 
 def pretrain(seed, rare=0.0, steps=PRETRAINING):
-    """Documents, fresh ones at each update, from weights that were drawn."""
+    """Pretraining on documents, fresh ones for each update, from random initial weights."""
     rng, policy = np.random.default_rng([seed, 0]), tinylm.Policy(seed)
 
     def fresh():
@@ -65,22 +66,22 @@ def pretrain(seed, rare=0.0, steps=PRETRAINING):
 
 
 def sft(policy, seed, demos=1_000, steps=200):
-    """Answers without a thought."""
+    """SFT on answers without a thought."""
     rng = np.random.default_rng([seed, 1])
     example = rng.choice(TRAIN, demos, replace=False)
     return fitted("sft", policy, batches(example, corpus.direct(example), 64, rng), steps, learning_rate=0.01)
 
 
 def cot(policy, seed, demos=2_000, steps=400, mix=corpus.MIX):
-    """Answers with a thought, of which not all are right."""
+    """SFT on answers with a thought, not all of which are correct."""
     rng = np.random.default_rng([seed, 2])
     example = rng.choice(TRAIN, demos, replace=False)
     return fitted("cot", policy, batches(example, corpus.thoughts(example, rng, mix), 64, rng), steps, 0.01)
 
 
 def sample_pairs(policy, seed, prompts=512, K=8):
-    """(batch, chosen, rejected) of K completions to each of some prompts: rows of the batch, one right and one wrong of
-    every prompt that has both, drawn at random; none at all where none has.
+    """(batch, chosen, rejected) from K completions to each of some prompts: indices of rows of the batch, one correct
+    and one wrong, picked at random, for every prompt that has both; empty if no prompt has both.
     """
     rng = np.random.default_rng([seed, 3])
     batch = sampled(policy, rng.choice(TRAIN, prompts, replace=False), K, rng)
@@ -93,7 +94,9 @@ def sample_pairs(policy, seed, prompts=512, K=8):
 
 
 def dpo(policy, seed, batch, chosen, rejected, beta=0.3, steps=100, nll=0.0):
-    """Pairs of a batch, 64 an update; `nll` weighs the mean cross-entropy of the chosen tokens on top."""
+    """DPO on pairs of a batch, 64 per update; `nll` is the weight of an added mean cross-entropy of the
+    chosen tokens.
+    """
     if not len(chosen):
         raise NothingToLearn(f"0 pairs from {len(batch.tokens):,} samples, {alike(batch)}")
     rng, policy, optimizer = np.random.default_rng([seed, 4]), policy.copy(), AdamW(0.0005, clip=1.0)
@@ -124,14 +127,14 @@ def dpo(policy, seed, batch, chosen, rejected, beta=0.3, steps=100, nll=0.0):
                     trained_tokens=trained_tokens,
                     pairs=len(chosen),
                     loss=loss.mean(),
-                    chosen=(logp_w - ref_logp[w]).mean(),  # nats gained by a completion since the start
+                    chosen=(logp_w - ref_logp[w]).mean(),  # nats gained per completion since the start
                     rejected=(logp_l - ref_logp[l]).mean(),
                 ),
             )
 
 
 def rft(policy, seed, batch, steps=100):
-    """The right ones of the model's own completions, 128 an update, as if they were demonstrations."""
+    """SFT on the correct ones among the model's own completions, 128 per update."""
     right = batch.accuracy > 0
     if not right.any():
         raise NothingToLearn(f"0 correct completions among {len(batch.tokens):,} samples")
@@ -141,7 +144,7 @@ def rft(policy, seed, batch, steps=100):
 
 
 def rl(policy, seed, steps=100, prompts=TRAIN, L_cache=None):
-    """GRPO; with `L_cache` DAPO's overlong term on top, which charges the last L_cache tokens before the limit."""
+    """GRPO; with `L_cache` also DAPO's overlong term, a penalty over the last L_cache tokens before the limit."""
     length_penalty = L_cache is not None
     algorithm = Algorithm(
         grpo,
@@ -183,7 +186,7 @@ def rl(policy, seed, steps=100, prompts=TRAIN, L_cache=None):
 
 
 def fitted(name, policy, draw, steps, learning_rate, paid=None):
-    """The stage of maximum likelihood on what `draw()` returns, prompts and tokens, from a copy of the policy."""
+    """The stage of maximum likelihood on the (prompts, tokens) that `draw()` returns, from a copy of the policy."""
     policy, optimizer, trained_tokens = policy.copy(), AdamW(learning_rate, clip=1.0), 0.0
     for step in range(1, steps + 1):
         optimizer.learning_rate = learning_rate * (1 + (LAST_RATE - 1) * (step - 1) / steps)
@@ -199,7 +202,7 @@ def fitted(name, policy, draw, steps, learning_rate, paid=None):
 
 
 def batches(example, tokens, n, rng):
-    """Draws n of these rows at a time."""
+    """A function that samples n of these rows at a time."""
 
     def draw():
         row = rng.integers(0, len(example), n)
@@ -209,12 +212,12 @@ def batches(example, tokens, n, rng):
 
 
 def sampled(policy, prompts, K, rng, temperature=1.0):
-    """K verified completions of each of prompts (P,)."""
+    """K verified completions for each of `prompts` (P,)."""
     task = Chain()
     return Verifier(task).verify(*RolloutEngine(policy).generate(task, prompts, K, rng, temperature))
 
 
 def alike(batch):
-    """Why there is no pair, for a sentence."""
+    """Why there is no pair, as the end of a sentence."""
     right = batch.accuracy.mean()
     return "every one wrong" if right == 0 else "every one right" if right == 1 else "no prompt with both outcomes"
