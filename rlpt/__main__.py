@@ -1,10 +1,10 @@
-"""`rlpt COMMAND …`, or `python -m rlpt COMMAND …`: six commands by one name."""
+"""`rlpt COMMAND …`, or `python -m rlpt COMMAND …`: six commands under one name."""
 
 import sys
 from difflib import get_close_matches
 from importlib import import_module
 
-COMMANDS = {  # name: (module, what it does)
+COMMANDS = {  # {name: (module, what it does)}
     "plan": ("rlpt.plan", "check whether a run of your own model fits, how long a step takes, what would shorten it"),
     "calibrate": ("rlpt.calibrate", "measure how much of its data sheet your GPU reaches, for that plan; needs torch"),
     "doctor": ("rlpt.doctor.__main__", "read a log from TRL, verl or OpenRLHF: facts, events, signs of trouble"),
@@ -20,9 +20,9 @@ def help_text(program):
 
 
 def main(words=None, program="rlpt"):
-    """Hands the other words to the command that the first one names; -> its status."""
+    """Passes the other words to the command that the first one names, and returns its status."""
     for output in (sys.stdout, sys.stderr):
-        output.reconfigure(errors="replace")  # a terminal that lacks a letter shows a question mark
+        output.reconfigure(errors="replace")  # a terminal that lacks a character shows a question mark
     command, *others = (sys.argv[1:] if words is None else words) or [""]
     if command in ("-h", "--help"):
         sys.stdout.write(help_text(program))

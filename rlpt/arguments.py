@@ -1,7 +1,7 @@
-"""What the commands of sim/ share: numbers within bounds, one sentence in place of a traceback; not a model.
+"""What the commands of sim/ share: numbers within bounds, one sentence instead of a traceback; not a model.
 
 A command is a module with `main(words=None, program="python -m …")`: it reads the words (None: those of the process),
-names itself by `program` in what it says, and returns the status or exits with it.
+calls itself `program` in its messages, and returns its status or exits with it.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-LONGEST = 18  # digits that are read: more are no number anyone means, and Python refuses those of thousands
+LONGEST = 18  # the most digits to read: nobody means more, and Python refuses thousands
 GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
@@ -31,7 +31,7 @@ def whole(least, most):
 
 
 def number(least, most):
-    """The same of numbers."""
+    """The same for any numbers."""
 
     def read(text):
         digits = ungrouped(text)
@@ -48,7 +48,7 @@ def number(least, most):
 
 
 def ungrouped(text):
-    """1,024 without its commas, as a page takes it; another text as it is."""
+    """1,024 without its commas, as pages accept it; any other text unchanged."""
     return text.replace(",", "") if GROUPED.fullmatch(text) else text
 
 
@@ -61,7 +61,7 @@ def shortened(text):
 
 
 class Parser(argparse.ArgumentParser):
-    """Says one sentence of what is wrong, and nothing else; of an option that there is none of, the nearest one."""
+    """Reports an error in one sentence and nothing else; for an unknown option it suggests the nearest one."""
 
     def error(self, message):
         unknown = re.search(r"unrecognized arguments: (--\S+)", message)
@@ -71,16 +71,16 @@ class Parser(argparse.ArgumentParser):
 
 @contextmanager
 def guarded(parser, stopped=lambda: "stopped"):
-    """What is in the way of a command becomes a sentence and a status; `stopped()` is what a Ctrl-C says."""
+    """Turns whatever stops a command into a sentence and a status; `stopped()` is the message after Ctrl-C."""
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers say so
+        with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers show it
             yield
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the lines has left
+    except BrokenPipeError:  # the reader of the output has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as fault:
-        if not fault.filename:  # what is still to be written goes nowhere, or leaving would fail on it once more
+        if not fault.filename:  # drops the remaining output, or the exit would fail on it again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         parser.error(f"{fault.filename or 'standard output'} cannot be written or read: {fault.strerror}")
     except KeyboardInterrupt:

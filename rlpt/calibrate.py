@@ -1,5 +1,5 @@
-"""`python -m rlpt.calibrate --config config.json`: what the GPU at hand reaches of its data sheet on one layer
-of a model, beside what the lessons assume, and as the iteration that a plan takes in place of the assumption.
+"""`python -m rlpt.calibrate --config config.json`: how much of its data sheet this machine's GPU reaches on one layer
+of a model, next to what the lessons assume, and as an iteration that a plan takes instead of the assumption.
 
 Closed form: bytes over bandwidth or FLOP over peak, whichever is longer (Williams, Waterman and Patterson 2009), over
 the seconds that layer_timing.py measured. Needs torch, which is not installed with sim.
@@ -22,7 +22,7 @@ from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import Efficiency
 
-# rows of hardware.py by what torch calls the device, without the vendor
+# {torch's name of a device, without the vendor: row of hardware.py}
 DEVICES = {
     "A100-SXM4-80GB": "a100_80",
     "H100 80GB HBM3": "h100",
@@ -34,21 +34,21 @@ DEVICES = {
     "Instinct MI355X": "mi355x",
 }
 BANDWIDTH, ARITHMETIC, LINK = "bandwidth", "arithmetic", "link"
-ASSUMED_OF = dict(  # {name of a row: what the lessons assume a share of}
+ASSUMED_OF = dict(  # {name of a row: the limit of which the lessons assume a share}
     weights=BANDWIDTH, cache=BANDWIDTH, batch=ARITHMETIC, training=ARITHMETIC, attention=ARITHMETIC, host=LINK
 )
 
 
 class Share(NamedTuple):
-    """What a timing reached, of what the data sheet has."""
+    """The share of a data-sheet limit that a timing reached."""
 
     share: float
     of: str  # BANDWIDTH, ARITHMETIC or LINK
 
 
 def share(timing: Timing, accelerator: Accelerator) -> Share | None:
-    """Of the longer of reading and arithmetic, or of the link to the host; None of launches, and where the sheet has no
-    such link.
+    """The share of memory bandwidth or of peak arithmetic, whichever takes longer, or of the link to the host; None for
+    launches, and if the data sheet has no such link.
     """
     if timing.name == "launch" or (timing.name == "host" and not accelerator.host_gb_per_second):
         return None
@@ -61,9 +61,9 @@ def share(timing: Timing, accelerator: Accelerator) -> Share | None:
 
 
 def efficiency(model: Model, shares: Mapping[str, Share], sizes: Sizes) -> Efficiency:
-    """What an engine of the model reaches: bandwidth over the weights and the cache of all its layers, each at its own
-    share. What a row does not show, because the other of the two took longer in it, stays as it is assumed, and so does
-    what an iteration spends on launching and sampling, of which one layer says nothing.
+    """The efficiency of an engine for this model. Its bandwidth is that over the weights and the cache of all layers,
+    each at its own share. What a row does not show, because the other limit took longer in it, stays as assumed. So
+    does an iteration's time for launching and sampling, about which one layer says nothing.
     """
     bytes_of = {
         "weights": float(model.weight_bytes_read(sizes.sequences)),
@@ -78,8 +78,8 @@ def efficiency(model: Model, shares: Mapping[str, Share], sizes: Sizes) -> Effic
 
 
 def line(model: Model, accelerator: Accelerator, reached: Efficiency, sizes: Sizes) -> str:
-    """The same as user_inputs.timed reads it: an iteration of the whole model on one GPU, its weights as in its file.
-    What it spends on launching and sampling is as assumed.
+    """The same as text that user_inputs.timed reads: an iteration of the whole model on one GPU, with weights as in its
+    file. Its time for launching and sampling is the assumed one.
     """
     shape = (model, accelerator, sizes.sequences, sizes.sequences * sizes.context)
     seconds = float(throughput.iteration_seconds(*shape, weight_bytes=None, efficiency=reached))
@@ -91,7 +91,7 @@ def line(model: Model, accelerator: Accelerator, reached: Efficiency, sizes: Siz
 
 
 def assumed() -> dict[str, float]:
-    """What the lessons take for each row, {name: share, or seconds of a layer}."""
+    """What the lessons assume for each row, {name: share, or seconds of a layer}."""
     engine = throughput.ASSUMED
     return dict(
         weights=engine.bandwidth,
@@ -118,7 +118,7 @@ def what(sizes: Sizes) -> dict[str, str]:
 
 
 def measured(timing: Timing, reached: Share | None) -> dict[str, Any]:
-    """A timing for a program, with the unit of its number."""
+    """A timing for programs, with the unit of its number."""
     if timing.name == "launch":
         number, unit = timing.seconds, "s"
     elif (reached.of if reached else ASSUMED_OF[timing.name]) == ARITHMETIC:
@@ -138,7 +138,7 @@ def rate(number: float, unit: str) -> str:
 
 
 def table(row: Mapping[str, Any], sizes: Sizes) -> str:
-    """A row as it is read by a person."""
+    """The results as text for people."""
     lines = [f"{row['model']}, one layer in bf16, on {row['machine']}, torch {row['torch']}"]
     for one in row["measured"]:
         of = ASSUMED_OF.get(one["name"])
@@ -162,7 +162,7 @@ def table(row: Mapping[str, Any], sizes: Sizes) -> str:
 
 
 def chip_of(name: str) -> Accelerator | None:
-    """A row of hardware.py, of a device's name."""
+    """The row of hardware.py for a device's name, or None."""
     key = DEVICES.get(name.removeprefix("NVIDIA ").removeprefix("AMD "))
     return ACCELERATORS[key] if key else None
 
@@ -199,14 +199,16 @@ def arguments(program: str) -> Parser:
 
 
 def device(parser: Parser, chosen: argparse.Namespace) -> tuple[Machine, Accelerator | None]:
-    """What is timed, and the data sheet that it is held to; one sentence and status 2 where there is nothing."""
+    """The machine to time and the data sheet to compare it with; exits with one sentence and status 2 if
+    there is none.
+    """
     torch = layer_timing.found_torch()
     if torch is None:
         parser.error(
             "torch is not installed here. Run this where you train, or give the plan your own timings by --measured"
         )
     if chosen.cpu:
-        torch.set_num_threads(1)  # small shapes gain nothing from more, and wait for them on a busy machine
+        torch.set_num_threads(1)  # more gain nothing for small shapes, which would wait for them on a busy machine
         return Machine(torch, "cpu"), None
     if not torch.cuda.is_available():
         parser.error("torch finds no GPU here. Run this where you train, or add --cpu to see that small shapes run")
@@ -222,7 +224,7 @@ def device(parser: Parser, chosen: argparse.Namespace) -> tuple[Machine, Acceler
 def row(
     machine: Machine, accelerator: Accelerator | None, model: Model, sizes: Sizes, found: Sequence[Timing]
 ) -> dict[str, Any]:
-    """All of it for a program: machine, versions, date, each number with its unit and repeats."""
+    """All results for programs: machine, versions, date, each number with its unit and repeats."""
     torch = machine.torch
     shares = {one.name: share(one, accelerator) if accelerator else None for one in found}
     made: dict[str, Any] = {
@@ -246,7 +248,7 @@ def row(
 
 
 def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.calibrate") -> int:
-    """Prints what was measured, the line for a plan and a row of JSON; status 0, or 2 after one sentence."""
+    """Prints the measurements, the line for a plan and a row of JSON; status 0, or 2 after one sentence."""
     parser = arguments(program)
     with guarded(parser):
         chosen = parser.parse_args(words)

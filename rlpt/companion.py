@@ -1,8 +1,8 @@
-"""What `python -m rlpt.run` and `python -m rlpt.framework` share: their options, and a run that can be left and gone on
-with. Neither prints nor opens a file; run.py does.
+"""What `python -m rlpt.run` and `python -m rlpt.framework` share: their options, and a run that can be interrupted and
+resumed. Nothing here prints or opens a file; run.py does.
 
-Rates are settings of ours and not a model: the tasks' own, and for the other optimizer about the fastest of
-0.1, 0.3, 1 and 3 (SGD) that did not fall back, by GRPO and seed 0.
+Learning rates are our own settings and not a model: those of the tasks, and for the other optimizer roughly the fastest
+of 0.1, 0.3, 1 and 3 (SGD) that did not collapse, with GRPO and seed 0.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from sim.worlds.optimizer import SGD, AdamW
 from sim.worlds.policies import POLICIES, RATES
 
 ALGORITHMS = {file.__name__.rpartition(".")[2]: file for file in FILES.values()}
-EVALUATED = 320  # completions of an evaluation; the interval is then at most 0.11 wide
+EVALUATED = 320  # completions per evaluation; the interval is then at most 0.11 wide
 DIVISORS = {"group": grpo.advantage, "batch": recipes.over_batch_std, "none": dr_grpo.advantage}
-# of the book's ways those that TRL has a name for, and that name
+# {TRL's name: the book's name} of the corrections that TRL has a name for
 CORRECTIONS = {
     "token_truncate": "token ratio, at most 2",
     "token_mask": "token mask, 0.5 to 2",
@@ -41,30 +41,30 @@ NO_RANKING = (
 
 @dataclass(frozen=True)
 class Standard:
-    """A task, and what a run on it has unless it is told otherwise."""
+    """A task and the defaults of a run on it."""
 
-    prompts: np.ndarray  # all of them
-    kept_out: np.ndarray  # those that training never draws, whatever the seed
+    prompts: np.ndarray  # all prompts
+    kept_out: np.ndarray  # prompts that training never samples, whatever the seed
     optimizer: str
     rates: dict  # {optimizer: learning rate}
-    clip: float | None  # of the gradient's norm
+    clip: float | None  # maximum of the gradient's norm
 
 
 TASKS = {
-    # two of every first and of every second digit
+    # two pairs for each first digit and two for each second digit
     "add": Standard(
         *(tasks.PAIRS, tasks.PAIRS[(tasks.PAIRS // 10 + 2 * (tasks.PAIRS % 10)) % 5 == 0]),
         *("adamw", RATES["window"], 1.0),
     ),
     "lookup": Standard(tasks.KEYS, tasks.KEYS[[4, 9]], "adamw", dict(sgd=0.3, adamw=0.02), 1.0),
-    # the policy is a table with rows of its own for each prompt: nothing is learned of this one
+    # the policy is a table with separate rows for each prompt: nothing is learned about this one
     "modsum": Standard(modsum.PROMPTS, modsum.PROMPTS[[1]], "sgd", dict(sgd=2.0, adamw=2.0 * ADAMW_RATE), None),
 }
 
 
 # ── the options ──
 def parser(program, first, description, epilog):
-    """A Parser with the options of a run; a wrong one ends in a sentence and status 2."""
+    """A Parser with the options of a run; a wrong option ends in a sentence and status 2."""
     made = Parser(
         prog=program,
         usage=" ".join(filter(None, [program, first, "[OPTION …]"])),
@@ -154,7 +154,7 @@ def parser(program, first, description, epilog):
 
 
 def refuse_the_impossible(made, chosen):
-    """One sentence and status 2 for options that do not go together."""
+    """Exits with one sentence and status 2 if options contradict each other."""
     file = ALGORITHMS[chosen.algorithm]
     if chosen.policy != "window" and chosen.task != "add":
         made.error(f"--policy {chosen.policy} needs --task add, the only task with weights for it to start from")
@@ -176,15 +176,15 @@ def refuse_the_impossible(made, chosen):
 
 
 def less_the_mean(file):
-    """Whether an advantage is a reward less its group's mean, divided by something or not."""
+    """Whether advantages are rewards minus their group's mean, divided by something or not."""
     return any("advantage" not in differing(file, other) for other in (grpo, dr_grpo))
 
 
 # ── the run ──
 class Session:
-    """A run, how far it is, and what came of it. `chosen` has an attribute for each option, `algorithm` and `task`.
+    """A run, its progress and its results. `chosen` has an attribute for each option, `algorithm` and `task`.
 
-    A ValueError says why such a run cannot be.
+    Raises a ValueError that says why such a run is impossible.
     """
 
     def __init__(self, chosen, task):
@@ -209,7 +209,7 @@ class Session:
             optimizer=(SGD if optimizer == "sgd" else AdamW)(rate, clip=standard.clip),
             sync=WeightSync(lag=chosen.lag),
             microbatches=chosen.micro_batches,
-            exact_every=self.updates,  # `exact` computes it when somebody looks
+            exact_every=self.updates,  # `exact` computes it on request
         )
         self.controller = controller(file, task, self.trained_on, start, settings)
         hp = self.controller.algorithm.hp
@@ -232,11 +232,11 @@ class Session:
             "start": checkpoint.fingerprint(self.controller.start.params),
         }
         self.update, self.shares, self.evaluations = 0, [], []
-        self.rows, self.batch = [], None  # not yet asked for, and the one at hand
+        self.rows, self.batch = [], None  # rows not yet returned, and the current batch
 
     def events(self):
-        """The StageEvents of what is left; at the seventh `rows`, `shares` and `evaluations` have the update in
-        them.
+        """Yields the remaining StageEvents; at stage seven, `rows`, `shares` and `evaluations` already include the
+        update.
         """
         if self.every and not self.evaluations:
             self.evaluate()
@@ -259,25 +259,25 @@ class Session:
         self.evaluations.append(evaluated(self.controller.task, policy, self.kept_out, K, self.seed, self.update))
 
     def lines(self):
-        """The rows of the log that came since this was asked last, as bytes."""
+        """The rows of the log since the last call, as bytes."""
         text = "".join(json.dumps(row) + "\n" for row in self.rows)
         self.rows = []
         return text.encode()
 
     def exact(self, policy):
-        """The mean pass rate over the prompts trained on, nothing sampled; None where the task cannot compute it."""
+        """The exact mean pass rate over the training prompts, without sampling; None if the task cannot compute it."""
         quantities = self.controller.task.exact(policy)
         return float(quantities["pass_rate"][self.trained_on].mean()) if quantities else None
 
     def packed(self, log):
-        """The run as bytes; `log` is whatever has to be known of its log."""
+        """The run as bytes; `log` is what the checkpoint must know about its log."""
         evaluations = [[each.update, each.right, each.completions] for each in self.evaluations]
         state = dict(update=self.update, shares=self.shares, evaluations=evaluations, log=log)
         configuration = self.configuration | {"log": "none" if log is None else "kept"}
         return checkpoint.packed(state | dict(controller=checkpoint.state(self.controller)), configuration)
 
     def load(self, data, logged):
-        """Goes on from `packed`, and returns its `log`; checkpoint.Refused where it cannot."""
+        """Resumes from the bytes of `packed` and returns its `log`; raises checkpoint.Refused if it cannot."""
         state = checkpoint.unpacked(data, self.configuration | {"log": "kept" if logged else "none"})
         if state["update"] > self.updates:
             raise checkpoint.Refused(
@@ -288,21 +288,23 @@ class Session:
         checkpoint.restore(self.controller, state["controller"])
         return state["log"]
 
-    # ── what both commands say of it ──
+    # ── what both commands print about it ──
     def settings(self):
-        """Its configuration in a line, without what the algorithm's file does not have or was left as it is there."""
+        """The configuration in one line, without options that the algorithm's file does not have or whose default is
+        kept.
+        """
         set_options = {
             name: value for name, value in self.configuration.items() if name != "start" and value is not None
         }
         return ", ".join(f"{name} {value}" for name, value in set_options.items())
 
     def first_record(self, event):
-        """One completion of the run's first batch, a line a token, once it has its advantages; else nothing."""
+        """One completion of the run's first batch, one line per token, once it has advantages; otherwise nothing."""
         if event.iteration == 0 and event.stage == 5 and "advantage" in event.summary:
             yield from record.lines(self.batch, record.telling(self.batch), self.controller.task)
 
     def sampled(self):
-        """How it began and ended, by the completions that it was trained on."""
+        """The pass rate at the beginning and at the end, on the completions that it was trained on."""
         last = min(10, len(self.shares))
         return (
             f"{self.configuration['algorithm']} on {self.configuration['task']}: {self.shares[0]:.3f} of the first "
@@ -310,14 +312,14 @@ class Session:
         )
 
     def others(self):
-        """What became of the prompts that were kept out, to be said in one line with those trained on."""
+        """The result on the prompts kept out of training, to continue the line about those trained on."""
         if not self.evaluations:
             return ""
         first, last = self.evaluations[0].mean, self.evaluations[-1].mean
         return f"; of the prompts kept out of training {first:.3f} correct before and {last:.3f} after"
 
     def kept_out_lines(self, most):
-        """The evaluations, at most so many of them, the first and the last among these."""
+        """At most `most` of the evaluations, always with the first and the last."""
         if not self.evaluations:
             return
         examples = self.controller.task.examples
@@ -333,7 +335,7 @@ class Session:
 
 
 def controller(file, task, prompts, policy, settings):
-    """The Controller of a standard run on these prompts; `policy` learns to add."""
+    """The Controller of a standard run on these prompts; `policy` is the model that learns to add."""
     if task == "modsum":
         return modsum_run(file, task=modsum.Task(prompts), **settings)
     if task == "lookup":

@@ -1,5 +1,5 @@
 """`python -m rlpt.framework --task add --algorithm grpo`: the seven stages of the first iteration, one completion as
-the roles hand it on, the training curve, and the evaluation on prompts that were kept out.
+the roles pass it on, the training curve, and the evaluation on prompts kept out of training.
 """
 
 import sys
@@ -10,7 +10,7 @@ from rlpt import companion
 from rlpt.companion import ALGORITHMS, NO_RANKING, TASKS
 from rlpt.run import run
 
-ROWS, BAR = 10, 40  # lines of the curve, characters of a full bar
+ROWS, BAR = 10, 40  # lines of the curve, characters in a full bar
 
 
 def shown(value):
@@ -44,8 +44,8 @@ def options(words, program):
 
 
 def train(session, events):
-    """Prints as it goes; the curve is the share of right completions among those sampled, a mean over each tenth of the
-    run.
+    """Prints as it trains; the curve is the share of correct completions among those sampled, averaged over each tenth
+    of the run.
     """
     print(session.settings())
     print(f"resuming after update {session.update}" if session.update else "the seven stages of the first iteration")
@@ -67,7 +67,7 @@ def train(session, events):
 
 
 def first_iteration(event, session):
-    """A stage, and after the fifth one completion."""
+    """Prints a stage and, after the fifth, one completion."""
     metrics = " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items())
     print(f"  {event.stage} {event.role:11} {metrics}")
     for line in session.first_record(event):

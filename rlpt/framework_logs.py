@@ -1,8 +1,8 @@
-"""A run of the trace lab as the files that a framework would leave behind, under the names that it uses.
+"""A run of the trace lab as the files that a framework would leave behind, with the names that it uses.
 
-Made for tests of the readers and as samples; not a model, and no log of a real run. A row shows entropy, KL
-and length of the policy before its updates, as a batch does; KL a token. A held-out scorer is asked before training and
-after each fifth update, by OpenRLHF, which has no evaluation before training, after each.
+Made for tests of the readers and as samples; not a model, and no log of a real run. A row shows the entropy, KL and
+length of the policy before its updates, as a batch does; KL is per token. A held-out scorer is asked before training
+and after every fifth update; OpenRLHF, which does not evaluate before training, asks it after every update.
 """
 
 import json
@@ -11,8 +11,8 @@ import numpy as np
 
 from sim.experiments import tracelab
 
-EVERY = {"TRL": 5, "verl": 5, "OpenRLHF": 1}  # updates between two evaluations
-HELD_OUT = {  # the held-out score where each format writes it
+EVERY = {"TRL": 5, "verl": 5, "OpenRLHF": 1}  # updates between evaluations
+HELD_OUT = {  # {format: its column of the held-out score}
     "TRL": "eval_rewards/held_out/mean",
     "verl": "val-core/held_out/acc/mean@1",
     "OpenRLHF": "eval_held_out_pass1",
@@ -27,7 +27,7 @@ def before(trace):
 
 
 def trained(trace, framework, options):
-    """{metric: (steps,)} of a run whose options log everything, or of one with the defaults."""
+    """{metric: (steps,)} for a run with every logging option, or for one with the defaults."""
     was = before(trace)
     token = was["kl"] / was["length"]
     if framework == "TRL":
@@ -67,7 +67,7 @@ def trained(trace, framework, options):
 
 
 def rows(trace, framework, options=True):
-    """[(step, {metric: value})] in the order of the log; evaluations are rows of their own."""
+    """[(step, {metric: value})] in the order of the log; evaluations are separate rows."""
     columns = trained(trace, framework, options)
     held_out = np.r_[trace["right_before"][0], trace["right"]]
     out = [(0, {HELD_OUT[framework]: float(held_out[0])})] if framework != "OpenRLHF" else []
@@ -79,7 +79,7 @@ def rows(trace, framework, options=True):
 
 
 def prefixed(name, framework):
-    """A name as the callbacks of Weights & Biases and TensorBoard write it."""
+    """A name as the callbacks for Weights & Biases and TensorBoard write it."""
     if framework == "verl":
         return name
     if framework == "OpenRLHF":
@@ -87,7 +87,7 @@ def prefixed(name, framework):
     return name.replace("eval_", "eval/", 1) if name.startswith("eval_") else f"train/{name}"
 
 
-# ── the formats: {name of a file: its text} ──
+# ── the formats: {file name: text} ──
 def trainer_state(trace, framework="TRL", options=True):
     history = [{"epoch": step / 80, **values, "step": step} for step, values in rows(trace, framework, options)]
     state = {"best_global_step": None, "epoch": 1.0, "global_step": 80, "log_history": history, "max_steps": 80}
@@ -95,7 +95,7 @@ def trainer_state(trace, framework="TRL", options=True):
 
 
 def history(trace, framework="TRL", options=True):
-    """A run's history: `_step` counts the calls of Weights & Biases, but verl sets it."""
+    """A run's history: `_step` counts the calls to Weights & Biases, except for verl, which sets it."""
     every = rows(trace, framework, options)
     names = list(dict.fromkeys(prefixed(name, framework) for _, values in every for name in values))
     steps = [] if framework == "verl" else ["train/global_step"]
@@ -117,7 +117,7 @@ def series(trace, framework, options):
 
 
 def charts(trace, framework="verl", options=True):
-    """A file for each chart of Weights & Biases, with the band that it draws."""
+    """A file for each chart of Weights & Biases, with the band drawn around it."""
     run = "grpo - seed 0"
     return {
         f"wandb_export_{n}.csv": "".join(
@@ -138,7 +138,7 @@ def tensorboard(trace, framework="OpenRLHF", options=True):
 
 
 def merged(every):
-    """Rows of one step as one row."""
+    """Rows with the same step, merged into one."""
     out = {}
     for step, values in every:
         out.setdefault(step, {}).update(values)
@@ -164,7 +164,7 @@ def verl_jsonl(trace, framework="verl", options=True):
 
 
 def rollouts(trace):
-    """What verl's trainer.rollout_data_dir holds, of 32 prompts with two completions each."""
+    """The content of verl's trainer.rollout_data_dir, for 32 prompts with two completions each."""
     out = {}
     for n, share in enumerate(trace["zero_variance"]):
         lines = [
@@ -197,5 +197,5 @@ FORMATS = {
 
 
 def export(trace, format, options=True):
-    """{name of a file: its text} of a run of the trace lab."""
+    """{file name: text} for a run of the trace lab."""
     return FORMATS[format](trace, options=options)

@@ -1,8 +1,8 @@
-"""Readers of what a training run leaves behind: bytes in, piece by piece, and columns of numbers out.
+"""Readers of the logs that a training run leaves behind: bytes in, piece by piece, and columns of numbers out.
 
-A parser and not a model. TRL's `trainer_state.json` or its `log_history`; CSV from Weights & Biases (a run's
-history, or a chart) and from TensorBoard; verl's and OpenRLHF's console, verl's JSONL and its dumped rollouts. Which of
-these it is, is read off the content. What is left out is counted, and said in `Log.notes`.
+A parser and not a model. It reads TRL's `trainer_state.json` or its `log_history`; CSV from Weights & Biases (a run's
+history, or a chart) and from TensorBoard; verl's and OpenRLHF's console, verl's JSONL and its dumped rollouts. The
+format is detected from the content. Whatever is left out is counted and reported in `Log.notes`.
 """
 
 import codecs
@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from rlpt import metric_names
 from sim import words
 
-LIMIT = 50_000_000  # bytes of all files together
-VALUES = 8_000_000  # that are kept, 16 bytes each
-OTHERS = 1_000_000  # of columns that no table names
-COLUMNS, LINE = 5_000, 4_000_000  # names, and characters of a line
-HUGE, LAST = 1e100, 1e15  # a number beyond these is taken for infinite, a step for none
-csv.field_size_limit(LINE)  # a completion may be longer than the 131,072 characters of Python's own
+LIMIT = 50_000_000  # the most bytes in all files together
+VALUES = 8_000_000  # the most values kept, 16 bytes each
+OTHERS = 1_000_000  # the most values in columns that no table names
+COLUMNS, LINE = 5_000, 4_000_000  # the most names, and characters in a line
+HUGE, LAST = 1e100, 1e15  # larger numbers count as infinite, larger steps are ignored
+csv.field_size_limit(LINE)  # a completion may exceed Python's limit of 131,072 characters
 
 
 class Unreadable(ValueError):
@@ -41,20 +41,20 @@ ROLLOUTS = "verl's dumped rollouts"
 class Column:
     steps: array = field(default_factory=lambda: array("d"))
     values: array = field(default_factory=lambda: array("d"))
-    left_out: int = 0  # NaN, infinite
-    since: float | None = None  # the step from which on it has such numbers alone
-    trailing: int = 0  # how many of them
-    wanted: bool = False  # by a table or by who asks: kept however many there are
+    left_out: int = 0  # count of NaN and infinite values
+    since: float | None = None  # the step after which all its values are such
+    trailing: int = 0  # how many these are
+    wanted: bool = False  # by a table or by the caller: kept, however many values it has
 
 
 @dataclass
 class Log:
     format: str
     columns: dict  # {name: Column}
-    lines: int = 0  # rows that held numbers
+    lines: int = 0  # rows with numbers
     notes: list = field(default_factory=list)
     counted: bool = True  # whether a step of this log is an update; Weights & Biases counts its own calls
-    run: str = ""  # what the file calls its run
+    run: str = ""  # the name of the run in the file
 
     @property
     def framework(self):
@@ -62,7 +62,7 @@ class Log:
 
 
 class Table:
-    """Columns by name, filled a row at a time; a step that goes back takes what came after it along."""
+    """Columns by name, filled row by row; if the step goes back, all later values are dropped."""
 
     def __init__(self, wanted=()):
         self.columns, self.wanted = {}, set(wanted)
@@ -70,7 +70,7 @@ class Table:
         self.notes, self.repeated = Counter(), 0
 
     def add(self, step, pairs):
-        """A row: its step, and (name, number or NaN) of what it holds."""
+        """Adds a row: its step, and (name, number or NaN) for each entry."""
         if self.last is not None and step < self.last:
             self.back.append((self.last, step))
             self.cut(step)
@@ -154,11 +154,11 @@ NUMBER = re.compile(  # np.float64(0.5), tensor(0.5, device='cuda:0')
 NOT_A_NUMBER = re.compile(r"(?:np\.\w+\()?[-+]?(?:nan|inf|infinity|null|none)\)?$", re.IGNORECASE)
 
 
-THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+,\d*$")  # 1.234,5 where the comma is decimal
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+,\d*$")  # 1.234,5 with a decimal comma
 
 
 def number(text, comma=False):
-    """The number that a text spells; NaN for one that says it is none, None for a word or nothing."""
+    """The number that a text spells; NaN for a text such as "nan" or "null", None for a word or nothing."""
     if comma and text.count(",") == 1:
         text = (text.replace(".", "") if THOUSANDS.match(text.strip()) else text).replace(",", ".")
     try:
@@ -171,7 +171,7 @@ def number(text, comma=False):
 
 
 def value(found):
-    """The same of what JSON holds."""
+    """The same for a value from JSON."""
     if found is None:
         return float("nan")
     if isinstance(found, bool):
@@ -186,18 +186,18 @@ def numbers(pairs):
 
 
 def step_of(found):
-    """The step that a row gives; None where it is no number that could be one."""
+    """The step of a row, or None if it is not a number that could be one."""
     step = value(found)
     return step if step is not None and abs(step) < LAST else None
 
 
-DECODER = json.JSONDecoder(parse_int=float)  # whatever the number of digits
-DEEPEST = 100  # brackets in brackets: a page's Python dies of thousands of them before it says so
+DECODER = json.JSONDecoder(parse_int=float)  # for any number of digits
+DEEPEST = 100  # nested brackets: thousands of them kill a page's Python before it can raise
 STRING, BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL), re.compile(r"[\[{\]}]")
 
 
 def too_deep(text):
-    """Whether more than DEEPEST brackets are open somewhere; those within strings, as a policy may write, are none."""
+    """Whether brackets are nested more than DEEPEST deep; those in strings, which a policy may write, don't count."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return False
     opened = 0
@@ -209,7 +209,7 @@ def too_deep(text):
 
 
 def decoded(text):
-    """What a text holds as JSON; a ValueError where it holds none."""
+    """The content of a JSON text; raises a ValueError if it is not JSON."""
     if too_deep(text):
         raise ValueError("nested too deep")
     try:
@@ -218,27 +218,27 @@ def decoded(text):
         raise ValueError("nested too deep") from None
 
 
-# ── a format each ──
+# ── one class per format ──
 class Console:
-    """verl's `step:1 - name:value - …` behind whatever Ray puts before it, OpenRLHF's `Global step 1: {…}`; all other
-    lines are passed over.
+    """verl's `step:1 - name:value - …` after any prefix from Ray, and OpenRLHF's `Global step 1: {…}`; all other lines
+    are skipped.
     """
 
     VERL = re.compile(r"\bstep:(\d+) - ")
     OPENRLHF = re.compile(r"[Gg]lobal[ _]step (\d+)(?:, eval_metrics)?: \{(.*)")
     ITEM = re.compile(r"'([^']+)': ((?:[\w.]+\()?[-+]?[\w.][^,'}]*)")
     COLOR = re.compile(r"\x1b\[[0-9;]*m")
-    GOES_ON = re.compile(  # what a window has broken off: the end of a name and its number, and more pairs
+    GOES_ON = re.compile(  # a line broken by a window: the end of a name and its number, and more pairs
         r"(?:\(\w+ pid=[^)]*\) )?(?:(?:\S* )?- (?!\S*\.py:)[\w@.-]+(?:/[\w@.-]+)+:[-+\d.n]|[\w@/-]*:[-+\d.e]+\s*$)"
     )
     TRL = re.compile(r"\{'.*'(?:epoch|reward_std|completions/mean_length)': ")
 
     def __init__(self, wanted):
         self.table, self.format, self.names, self.passed = Table(wanted), "", set(), 0
-        self.notes, self.after, self.split, self.trl = [], None, [], 0  # steps: of the row before, of rows in two lines
+        self.notes, self.after, self.split, self.trl = [], None, [], 0  # steps: of the last row, of rows in two lines
 
     def line(self, text, ended=True):
-        *whole, rest = text.split("\r")  # a bar of progress begins its line anew
+        *whole, rest = text.split("\r")  # a progress bar rewrites its line
         for each in whole:
             self.each(each, True)
         self.each(rest, ended)
@@ -303,11 +303,11 @@ class Console:
 
 
 class JsonLines:
-    """verl's `{"step", "data"}` a line, its dumped rollouts, and flat objects that have a step."""
+    """verl's `{"step", "data"}` per line, its dumped rollouts, and flat objects with a step."""
 
     def __init__(self, wanted):
         self.table, self.format, self.notes, self.faulty, self.count = Table(wanted), "", [], 0, 0
-        self.groups, self.step = {}, None  # of rollouts: {prompt: [smallest, largest score, how many]}
+        self.groups, self.step = {}, None  # for rollouts: {prompt: [lowest score, highest score, count]}
 
     def line(self, text, ended=True):
         if not (text := text.strip()):
@@ -324,7 +324,7 @@ class JsonLines:
         self.faulty += not (isinstance(row, dict) and self.row(row))
 
     def row(self, row):
-        """Whether it is one."""
+        """Reads a row and returns whether it is one."""
         if isinstance(row.get("data"), dict) and (step := step_of(row.get("step"))) is not None:
             self.format = self.format or "verl's JSONL"
             self.table.add(step, numbers(row["data"].items()))
@@ -350,7 +350,7 @@ class JsonLines:
         return True
 
     def settle(self):
-        """The share of a step's groups whose completions all got one score."""
+        """Adds the share of a step's groups whose completions all have the same score."""
         if groups := [group for group in self.groups.values() if group[2] > 1]:
             share = sum(most - least < 1e-9 for least, most, _ in groups) / len(groups)
             self.table.add(self.step, [("rollouts/zero_variance", share)])
@@ -366,7 +366,7 @@ class JsonLines:
 
 
 class JsonDocument:
-    """TRL's trainer_state.json, or its log_history alone: one object after another, as they arrive."""
+    """TRL's trainer_state.json, or only its log_history: one object after another, as they arrive."""
 
     BEGIN = re.compile(r'"log_history"\s*:\s*\[')
 
@@ -430,15 +430,15 @@ class JsonDocument:
 
 
 class Separated:
-    """A table whose first line names its columns: TensorBoard's, a chart's of Weights & Biases, or a run's history."""
+    """A table whose first line names its columns: from TensorBoard, a chart of Weights & Biases, or a run's history."""
 
     CLOCK = ("wall time", "wall_time")
-    RUNS = {"state", "created", "sweep", "notes", "user", "tags"}  # of a table with one row a run
+    RUNS = {"state", "created", "sweep", "notes", "user", "tags"}  # columns of a table with one row per run
 
     def __init__(self, header, delimiter, name, wanted, run):
         self.delimiter, self.name, self.table, self.notes = delimiter, name, Table(wanted), []
         self.narrow, self.pending, self.waiting, self.run, self.words, self.word = 0, [], 0, "", 0, ""
-        self.width = 0  # cells of the first row of another width
+        self.width = 0  # number of cells in the first row with a wrong width
         self.comma = delimiter != ","
         self.header = [cell.strip() for cell in self.cells(header)]
         lower = [cell.lower() for cell in self.header]
@@ -468,12 +468,12 @@ class Separated:
             self.counted = self.header[self.place] != "_step"
 
     def charted(self):
-        """[(place, cell)] of the columns of a chart, which has no others than one of steps and those of runs."""
+        """[(place, cell)] of a chart's columns, or [] if any column is neither the steps nor a run's metric."""
         cells = [(n, cell) for n, cell in enumerate(self.header) if cell and n != self.place]
         return cells if all(" - " in cell for _, cell in cells) else []
 
     def chart(self, charted, run):
-        """{place: metric} of one run, without the bands that a chart draws around it."""
+        """{place: metric} for one run, without the bands that a chart draws around it."""
         by_run = {}
         for n, cell in charted:
             whose, _, metric = cell.rpartition(" - ")
@@ -523,7 +523,7 @@ class Separated:
         self.table.add(step, pairs)
 
     def spelled(self, name, cell):
-        """What is no number in a column of numbers."""
+        """Handles a cell that is not a number in a column of numbers."""
         if re.fullmatch(r"[-+]?\d+(?:,\d+)+(?:\.\d*)?", cell):
             raise Unreadable(
                 f"“{cell[:40]}” in the column “{name[:40]}” has a comma that may be a decimal one or one of thousands: "
@@ -546,7 +546,7 @@ class Separated:
 
 
 def listed(names, most=6):
-    """Names for a sentence, shortened."""
+    """Names for use in a sentence, shortened."""
     shown = [f"“{name[:40]}”" for name in names[:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
 
@@ -564,20 +564,22 @@ def one_of(by_run, run):
 
 
 def tag(name):
-    """What a file of TensorBoard's holds, from its name run-R-tag-T.csv."""
+    """The quantity in one of TensorBoard's files, from its name run-R-tag-T.csv."""
     match = re.search(r"(?:^|[-_])tag-(.+?)(?: ?\(\d+\))?(?:\.csv)?$", name)
     return match[1] if match else re.sub(r"\.csv$", "", name.rpartition("/")[2])
 
 
 def run_of(name):
-    """The run that such a name gives; "" where it gives none."""
+    """The run in such a file name, or ""."""
     match = re.match(r"run-(.+?)-tag-", name.rpartition("/")[2])
     return match[1] if match else ""
 
 
-# ── which of them it is ──
+# ── which format it is ──
 class Reader:
-    """One file: its bytes in pieces by `feed`, its Log from `close`. Holds a line and the numbers, never the file."""
+    """One file: takes its bytes in pieces by `feed`, returns its Log from `close`. Keeps one line and the numbers,
+    never the whole file.
+    """
 
     def __init__(self, name="", run="", wanted=()):
         self.name, self.run, self.wanted = name, run, wanted
@@ -592,7 +594,7 @@ class Reader:
         self.text(self.decoder.decode(piece))
 
     def text(self, text):
-        """Whole lines of it, and the rest with what follows."""
+        """Reads whole lines, and keeps the rest until more text follows."""
         self.rest += text
         if isinstance(self.read, JsonDocument):
             self.read.feed(self.rest)
@@ -607,7 +609,7 @@ class Reader:
                 self.rest = ""
                 return
         if self.read is None and len(self.rest) > 200_000 and self.rest.lstrip()[:1] in ("{", "["):
-            self.read = JsonDocument(self.wanted)  # on a single line
+            self.read = JsonDocument(self.wanted)  # all on one line
             self.text("")
         elif len(self.rest) > LINE:
             raise Unreadable(f"A line of more than {LINE:,} characters. {READABLE}")
@@ -655,7 +657,7 @@ def encoding(piece):
     if piece[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if len(piece) > 8 and not any(piece[1:64:2]) and all(piece[:64:2]):
-        return "utf-16-le"  # of Windows, without a mark
+        return "utf-16-le"  # from Windows, without a byte order mark
     if piece[:2] == b"\x1f\x8b" or piece[:4] == b"PK\x03\x04":
         raise Unreadable("The file is compressed: unpack it first.")
     if b"\0" in piece[:1000]:
@@ -671,7 +673,7 @@ def complete(text):
 
 
 def heads(line, delimiter):
-    """Whether this is the line that names the columns: a column of steps is among them, or most are words."""
+    """Whether this line names the columns: one is a column of steps, or they look like names of metrics."""
     cells = [cell.strip().strip('"') for cell in line.split(delimiter)]
     if len(cells) < 2:
         return False
@@ -684,7 +686,7 @@ def heads(line, delimiter):
 
 
 def joined(logs):
-    """One Log of several files of the same run."""
+    """One Log for several files of the same run."""
     if len(logs) == 1:
         return logs[0]
     if len(runs := list(dict.fromkeys(log.run for log in logs if log.run))) > 1:
@@ -707,7 +709,7 @@ def joined(logs):
 
 
 def read(files, run="", wanted=()):
-    """The Log of [(name, pieces of its bytes)]."""
+    """The Log for [(name, pieces of its bytes)]."""
     logs = []
     for name, pieces in files:
         reader = Reader(name, run, wanted)
@@ -718,7 +720,7 @@ def read(files, run="", wanted=()):
 
 
 def together(logs):
-    """One Log of all files of a run; of verl's rollouts, a file a step, the rows follow one another."""
+    """One Log for all files of a run; the rows of verl's rollouts, one file per step, are put in sequence."""
     rollouts = [log for log in logs if log.format == ROLLOUTS]
     others = [log for log in logs if log.format != ROLLOUTS]
     if not logs:
@@ -727,7 +729,7 @@ def together(logs):
 
 
 def merged(logs):
-    """One Log of several that have the same column at other steps."""
+    """One Log for several that have the same columns at different steps."""
     table = Table()
     points = sorted(
         (step, value, name)

@@ -1,9 +1,9 @@
-"""What each framework calls the quantities that the tests of a run look at, and which of its options log them.
+"""What each framework calls the quantities that the tests of a run use, and which of its options log them.
 
-A table and not a model. Read off the sources of TRL 1.16.0 (grpo_trainer.py, rloo_trainer.py), verl 0.9.1
+A table and not a model. Taken from the sources of TRL 1.16.0 (grpo_trainer.py, rloo_trainer.py), verl 0.9.1
 (metric_utils.py, rollout_corr_helper.py, debug/metrics.py, core_algos.py, ray_trainer.py, losses.py, trainer_base.py)
-and OpenRLHF 0.11.2 (ppo_trainer.py, ppo_actor.py, experience_maker.py, loss.py). Callbacks put `train/` and `eval/`
-before TRL's names and OpenRLHF's in Weights & Biases and TensorBoard.
+and OpenRLHF 0.11.2 (ppo_trainer.py, ppo_actor.py, experience_maker.py, loss.py). In Weights & Biases and TensorBoard,
+callbacks put `train/` and `eval/` before the names of TRL and OpenRLHF.
 """
 
 import re
@@ -12,9 +12,9 @@ from difflib import get_close_matches
 
 VERSIONS = {"TRL": "1.16.0", "verl": "0.9.1", "OpenRLHF": "0.11.2"}
 
-# How a column is read: as it stands; `k3` and `signed` are divergences, of which a gap of a Gaussian log-ratio is
-# .8 √(2 KL); `token` is a mean over tokens, to be multiplied by the length; `most` and `least` are the ends of a range
-# whose half stands for a deviation; `bound` is no more than a lower bound; `group_sd` bounds a share from below.
+# How a column is read: as it is; `k3` and `signed` are divergences, which for a Gaussian log-ratio mean a gap of
+# 0.8 √(2 KL); `token` is a mean over tokens, to be multiplied by the length; `most` and `least` bound a range, and
+# half of it replaces a deviation; `bound` is only a lower bound; `group_sd` bounds a share from below.
 PLAIN, K3, SIGNED, TOKEN, MOST, LEAST, BOUND, GROUP_SD = "", "k3", "signed", "token", "most", "least", "bound", "sd"
 
 
@@ -22,7 +22,7 @@ PLAIN, K3, SIGNED, TOKEN, MOST, LEAST, BOUND, GROUP_SD = "", "k3", "signed", "to
 class Quantity:
     words: str
     unit: str
-    columns: dict  # {framework: ((name, how it is read), …)}, the first that is there counts
+    columns: dict  # {framework: ((name, how it is read), …)}; the first one present counts
     logged_by: dict  # {framework: what logs it}
 
 
@@ -130,7 +130,7 @@ QUANTITIES = {
         *("loss", ""), dict(TRL=(("loss", PLAIN),), verl=(), OpenRLHF=()), dict(TRL="always", verl="", OpenRLHF="")
     ),
 }
-PREFERENCES = {  # what TRL's DPOTrainer logs (dpo_trainer.py)
+PREFERENCES = {  # logged by TRL's DPOTrainer (dpo_trainer.py)
     "margin": Quantity(
         *("margin of the rewards", "β × nats"),
         dict(TRL=(("rewards/margins", PLAIN),), verl=(), OpenRLHF=()),
@@ -147,7 +147,7 @@ PREFERENCES = {  # what TRL's DPOTrainer logs (dpo_trainer.py)
         dict(TRL="DPOTrainer: always", verl="", OpenRLHF=""),
     ),
 }
-HELD_OUT = Quantity(  # asked for and never guessed: these only look like one
+HELD_OUT = Quantity(  # asked for and never guessed: these columns only look like one
     *("held-out score", ""),
     dict(
         TRL=(r"(eval[_/])?rewards/.+/mean|eval[_/]reward",),
@@ -161,12 +161,12 @@ HELD_OUT = Quantity(  # asked for and never guessed: these only look like one
     ),
 )
 FRAMEWORKS = tuple(VERSIONS)
-EVERYBODYS = ("loss", "learning_rate", "train_loss", "train_learning_rate")  # keys that tell nothing of who wrote them
+EVERYBODYS = ("loss", "learning_rate", "train_loss", "train_learning_rate")  # keys that do not reveal the framework
 STEPS = ("train/global_step", "global_step", "trainer/global_step", "step", "_step", "Step")  # the first one counts
 
 
 def key(name):
-    """A name without what differs between a log and the name of a file that TensorBoard exports."""
+    """A name reduced to what a log and the name of a file exported by TensorBoard have in common."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
@@ -174,7 +174,7 @@ def keys(name):
     return (key(name), key(f"train/{name}"))
 
 
-KNOWN = {  # {key: {framework: (quantity, how it is read, its place among the names of the quantity)}}
+KNOWN = {  # {key: {framework: (quantity, how it is read, its index among the quantity's names)}}
     found: {
         framework: (quantity, how, place)
         for framework in FRAMEWORKS
@@ -190,12 +190,12 @@ KNOWN = {  # {key: {framework: (quantity, how it is read, its place among the na
 
 
 def known(name):
-    """{framework: (quantity, how it is read, place)} of a column; empty where no framework has it."""
+    """{framework: (quantity, how it is read, index)} for a column; empty if no framework has it."""
     return KNOWN.get(key(name), {})
 
 
 def framework(names):
-    """Whose names these are: the framework that knows most of them; "" where none knows one."""
+    """The framework that knows most of these names; "" if none knows any."""
     telling = [known(name) for name in names if key(name) not in EVERYBODYS]
     votes = {each: sum(each in found for found in telling) for each in FRAMEWORKS}
     most = max(votes, key=votes.get)
@@ -203,16 +203,16 @@ def framework(names):
 
 
 def looks_held_out(name, of):
-    """Whether a column could be a score of a held-out scorer; nobody but who made the run knows."""
+    """Whether a column could be a held-out score; only the person who made the run knows."""
     return any(re.fullmatch(pattern, name) or matches_exported(pattern, name) for pattern in HELD_OUT.columns[of])
 
 
 def matches_exported(pattern, name):
-    """The same, where `/` and `@` have become `_` in the name of a file."""
+    """The same after `/` and `@` became `_` in a file name."""
     return bool(re.fullmatch(re.sub(r"[/@]", "_", pattern).replace("[__]", "_"), name))
 
 
 def nearest(name, names):
-    """Up to three of the names that resemble this one."""
+    """Up to three of the names that are most similar to this one."""
     of = {key(each): each for each in names}
     return [of[each] for each in get_close_matches(key(name), of, 3, 0.6)]

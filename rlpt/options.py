@@ -1,39 +1,39 @@
-"""What an algorithm's setting is called in three trainers, as "Export" shows it on the pages about algorithms.
+"""What an algorithm's settings are called in three trainers, as "Export" shows them on the pages about algorithms.
 
-One table, a row a quantity, a column a program; TRL has one for each of its configurations. A name stands here only if
-it was read in the source of the release that VERSIONS gives: TRL's `trainer/*_config.py` and `experimental/*/`, verl's
+One table, with a row per quantity and a column per program; TRL has one per configuration class. A name is included
+only if it was found in the source of the release in VERSIONS: TRL's `trainer/*_config.py` and `experimental/*/`, verl's
 `trainer/config/`, `trainer/ppo/core_algos.py` and `rollout_corr_helper.py`, OpenRLHF's `cli/train_ppo_ray.py` and
-`cli/train_dpo.py`, all of 2026. Whatever the default of a program, its option is written; an empty one stands only
-where nothing can be set. It is not a model.
+`cli/train_dpo.py`, all of 2026. Options are written out even if they equal a program's default; an empty one means that
+there is nothing to set. It is not a model.
 """
 
 from rlpt.programs import ACTOR, BATCH, START, VERSIONS
 from sim.algorithms import dapo, dr_grpo, grpo, ppo, recipes, reinforce, rloo
 
 PROGRAMS = ("TRL", "verl", "OpenRLHF")
-BUFFER = "+reward.reward_kwargs.overlong_buffer_cfg"  # hydra adds what its file does not name by a plus
+BUFFER = "+reward.reward_kwargs.overlong_buffer_cfg"  # hydra needs a plus for options that its file does not name
 CUT = "cut and held constant"
 WIDE = "1000000.0"  # a bound that no ratio reaches
 
 COMPARES = "GRPOConfig subtracts the group's mean from a reward, RLOOConfig the mean of the others"
 WHITENED = "by the mean and deviation of the batch, and has no option to turn this off"
-IS = "vllm_importance_sampling_{}={}".format  # TRL's options of a weight for what vLLM draws
-OFFSET = "algorithm.rollout_correction"  # verl's for what its engine draws
+IS = "vllm_importance_sampling_{}={}".format  # TRL's options for a weight of what vLLM samples
+OFFSET = "algorithm.rollout_correction"  # verl's options for what its engine samples
 CENTER = "its own clip is around the policy before the first step"
 OLDER = "by the policy before its first step, and also clips the ratio since then"
-EACH_PASS = ", at each pass"  # a weight of the newest policy, where there are several steps a batch
+EACH_PASS = ", at each pass"  # a weight by the newest policy, with several steps per batch
 SENDING = "distillation.distillation_loss"
 DISTILLED = "distillation.enabled=True " + SENDING + ".use_task_rewards=False " + SENDING
 
 
 def trl_weight(mode, low=None, high=WIDE):
-    """TRL's options for a weight, or a mask, of what vLLM draws."""
+    """TRL's options for a weight, or a mask, of what vLLM samples."""
     below = ", " + IS("clip_min", low) if low else ""
     return f"use_vllm=True, {IS('correction', True)}, " + IS("mode", f'"{mode}"') + below + ", " + IS("clip_max", high)
 
 
 def verl_weight(level, limit=WIDE, mask=None, bounds=None):
-    """verl's options for a loss of log-probabilities with the weight of the newest policy and no clip."""
+    """verl's options for a log-probability loss with the newest policy's weight and no clip."""
     masked = (
         f"{OFFSET}.rollout_rs={mask} {OFFSET}.rollout_rs_threshold={bounds}" if mask else f"{OFFSET}.rollout_rs=null"
     )
@@ -42,13 +42,13 @@ def verl_weight(level, limit=WIDE, mask=None, bounds=None):
 
 
 def openrlhf_gate(level, mode, *bounds):
-    """OpenRLHF's options for a weight, or a mask, of what vLLM draws."""
+    """OpenRLHF's options for a weight, or a mask, of what vLLM samples."""
     gate = "--algo.advantage.is_correction"
     return f"{gate}_level {level} {gate}_mode {mode} {gate}_threshold {' '.join(map(str, bounds))}"
 
 
 PRODUCT = "# OpenRLHF has no product of an answer's ratios"
-# masks by k1 bound the engine's probability over the trainer's: 1/3 is a ratio of 3
+# k1 masks bound the engine's probability divided by the trainer's, so 1/3 is a ratio of 3
 VERL_WAYS = {
     "none": verl_weight("null"),
     "token ratio, at most 2": verl_weight("token", 2.0),
@@ -63,9 +63,9 @@ VERL_WAYS = {
     "bad answers masked": "# verl has no mask of bad answers alone",
 }
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, {completions} prompts times samples, {low}
-# and {high} the two sides of a clip, {beta} the price of the KL. An option by value is {value: option}, with "else" for
-# the values that have none; "" where nothing can be set, "# …" what to know. A program or a value that is left out has
-# no option.
+# and {high} the two sides of a clip, {beta} the KL coefficient. An option that depends on the value is a dict
+# {value: option}, with "else" for the other values; "" if there is nothing to set, "# …" is a remark. A program or a
+# value that is left out has no option.
 TABLE = {
     "estimator": (
         "this advantage",
@@ -111,7 +111,7 @@ TABLE = {
     "centered": (
         "centering of a critic's advantages",
         {
-            "verl": {False: ""},  # said by the whitening
+            "verl": {False: ""},  # implied by the whitening
             "OpenRLHF": {False: "# OpenRLHF always subtracts the batch's mean from a critic's advantages"},
         },
     ),
@@ -362,8 +362,8 @@ TABLE = {
     "flipped": ("the share of labels that are flipped", {"DPOConfig": "label_smoothing={}"}),
     "margin": ("the margin", {"CPOConfig": "simpo_gamma={}"}),
 }
-BESIDE = {"beta"}  # said by another quantity's option
-CLASSES = (  # of TRL
+BESIDE = {"beta"}  # set by another quantity's option
+CLASSES = (  # of TRL's configurations
     *("GRPOConfig", "RLOOConfig", "DPOConfig", "KTOConfig", "CPOConfig", "ORPOConfig", "DistillationConfig"),
 )
 WHENCE = {
@@ -378,7 +378,7 @@ PRICED = "# the price of a nat belongs to the book's tiny world: find one for yo
 ONE_GPU = "# on one GPU; for smaller parts, divide the batch size and set gradient_accumulation_steps to the divisor"
 NO_RATIO = "# with one step per batch, the ratio is 1 and no clip acts"
 
-# ── settings of the algorithm files and of the recipes made of them ──
+# ── settings of the algorithm files and of the recipes built on them ──
 FILES = {
     reinforce: dict(estimator="reward", surrogate="none", aggregation="sums over completions"),
     ppo: dict(estimator="critic", whitened=False, centered=False, surrogate="per token", aggregation="tokens"),
@@ -387,7 +387,7 @@ FILES = {
     dapo: dict(estimator="z-score", surrogate="per token", aggregation="tokens", filter="accuracy"),
     dr_grpo: dict(estimator="minus the mean", surrogate="per token", aggregation="a constant"),
 }
-EXCHANGED = {  # what a function that takes the place of a file's own changes
+EXCHANGED = {  # {function that replaces a file's own: what it changes}
     dapo.weights: dict(aggregation="tokens"),
     dr_grpo.advantage: dict(estimator="minus the mean"),
     grpo.shape_reward: dict(overlong=0),
@@ -401,7 +401,7 @@ EXCHANGED = {  # what a function that takes the place of a file's own changes
 
 
 def setting(file, hyper=None, hooks=None, **more):
-    """{quantity: value} of an algorithm file with what a run sets otherwise; None in `more` takes a quantity out."""
+    """{quantity: value} for an algorithm file with a run's own settings; None in `more` removes a quantity."""
     hp, quantities = {**file.HP, **(hyper or {})}, dict(FILES[file])
     quantities |= dict(passes=hp["inner_epochs"], kl="k3 in the loss" if hp["beta"] else "none", beta=hp["beta"])
     if "eps" in hp:
@@ -410,7 +410,7 @@ def setting(file, hyper=None, hooks=None, **more):
     quantities |= {quantity: hp[name] for quantity, name in named.items() if name in hp}
     for function in (hooks or {}).values():
         quantities |= EXCHANGED[function]
-    if quantities["surrogate"] == CUT:  # what a cut ratio needs is said by its own option
+    if quantities["surrogate"] == CUT:  # its own option sets whatever a cut ratio needs
         quantities |= dict(clip=None, dual_clip=None, aggregation=None)
     quantities |= more
     return {quantity: value for quantity, value in quantities.items() if value is not None}
@@ -418,8 +418,8 @@ def setting(file, hyper=None, hooks=None, **more):
 
 # ── as text ──
 def texts(setting):
-    """{program and version: text to paste} of a setting {quantity: value}; what a program has no option for is a line
-    that begins with #. Quantities are those of TABLE; `prompts` needs `samples`, `kl` its `beta`, `overlong` the
+    """{program and version: text to paste} for a setting {quantity: value}; anything a program has no option for is a
+    line that begins with #. Quantities are those of TABLE; `prompts` needs `samples`, `kl` its `beta`, `overlong` the
     longest `completion`.
     """
     if unknown := set(setting) - set(TABLE) - BESIDE:
@@ -431,7 +431,7 @@ def text(program, setting):
     first = next((quantity for quantity in ("pairs", "sent") if quantity in setting), "estimator")
     column = next((c for c in CLASSES if option(c, first, setting) is not None), "TRL") if program == "TRL" else program
     leading = option(column, first, setting)
-    if leading is None or leading.startswith("#"):  # without it the rest would be another algorithm
+    if leading is None or leading.startswith("#"):  # without it the rest would be a different algorithm
         return leading or f"# {program} has no option for {described(first, setting)}"
     lines = {quantity: option(column, quantity, setting) for quantity in TABLE if quantity in setting}
     notes = [f"# {program} has no option for {described(q, setting)}" for q, words in lines.items() if words is None]
@@ -450,7 +450,7 @@ def text(program, setting):
 
 
 def option(column, quantity, setting):
-    """The words that set a quantity; "" where nothing can be set, None where the program has none."""
+    """The words that set a quantity; "" if there is nothing to set, None if the program has no option."""
     value, form = setting[quantity], TABLE[quantity][1].get(column)
     if quantity == "surrogate" and value == "none" and setting.get("passes") == 1:
         return NO_RATIO

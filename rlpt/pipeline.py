@@ -1,7 +1,7 @@
 """`python -m rlpt.pipeline --path base,sft,cot,dpo,rl`: runs the stages and prints a row for each.
 
-The table goes to standard output, everything else to standard error. Status 2: something asked for is not possible, and
-nothing was begun; 3: a stage had nothing to learn from.
+The table goes to standard output, everything else to standard error. Status 2: something in the request is not
+possible, and nothing was started; 3: a stage had nothing to learn from.
 """
 
 import argparse
@@ -31,12 +31,12 @@ COLUMNS_MEAN = (
 )
 COLUMNS = ("stage", "pass@1", "@16", "thinks", "acc", "skill", "length", "nats", "KL", "sampled", "trained", "s")
 WIDTHS = (8, 16, 7, 8, 7, 7, 8, 6, 7, 9, 11, 6)
-MOST_STEPS, MOST_SEEDS = 100_000, 100  # what is asked for ends some day
-PATIENCE = 20  # updates of RL without a live group before a word is said
+MOST_STEPS, MOST_SEEDS = 100_000, 100  # so that any request ends some day
+PATIENCE = 20  # updates of RL without a live group before a warning
 
 
 def chosen(words, program):
-    """(the parser, what was asked for)."""
+    """(the parser, the parsed arguments)."""
     usual = paths.Settings()
     made = Parser(prog=program, description="Post-trains a tiny model, stage by stage.", epilog=COLUMNS_MEAN)
     add = made.add_argument
@@ -144,7 +144,7 @@ def settings_of(asked):
 
 
 def courses(asked, seed):
-    """(Stage, Report, seconds) of each stage, progress and a warning on standard error."""
+    """(Stage, Report, seconds) of each stage, with progress and warnings on standard error."""
     settings, before = settings_of(asked), None
     prompts, n = asked.eval
     for at, name in enumerate(asked.path):
@@ -163,7 +163,7 @@ def courses(asked, seed):
 
 
 def opened(asked, seed, settings):
-    """The first stage: the shipped base where there is one, else it is trained."""
+    """The first stage: the shipped base if there is one, else a newly trained one."""
     shipped = paths.known(asked.path[:1], settings) if seed == 0 and not asked.pretrain else None
     if shipped is None:
         return paths.beginning(asked.path[0], seed, settings.rare)
@@ -198,7 +198,7 @@ def row(stage, report, seconds):
 
 
 def plain(value, digits=2):
-    """A share without its zero; a dash where there is none."""
+    """A share without its leading zero; a dash if there is none."""
     return f"{value:.{digits}f}".removeprefix("0") if np.isfinite(value) else "–"
 
 
@@ -239,7 +239,7 @@ def make_checkpoints():
 
 
 def one_seed(asked):
-    if asked.save:  # a folder that cannot be there is told before any work
+    if asked.save:  # an impossible folder is reported before any work
         asked.save.mkdir(parents=True, exist_ok=True)
     if not asked.json:
         print(line(COLUMNS), flush=True)

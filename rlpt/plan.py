@@ -1,5 +1,5 @@
-"""`python -m rlpt.plan --config config.json --gpus 64`: what a run takes, as a table or as JSON. The arguments
-and their words; not a model, which is in planner.py.
+"""`python -m rlpt.plan --config config.json --gpus 64`: what a run needs, as a table or as JSON. The arguments and
+their words; not a model, which is in planner.py.
 """
 
 import argparse
@@ -28,7 +28,7 @@ WIDTHS, WEIGHTS = user_inputs.WIDTHS, user_inputs.WEIGHTS
 
 
 def config(text: str) -> Model:
-    """A Model: of a name in our table, of a config.json, or of one from standard input ("-")."""
+    """A Model from a name in our table, from a config.json, or from one on standard input ("-")."""
     if text in MODELS:
         return MODELS[text]
     if text != "-" and not Path(text).is_file():
@@ -42,14 +42,14 @@ def config(text: str) -> Model:
 def chip(text: str) -> Accelerator:
     if text in ACCELERATORS:
         return ACCELERATORS[text]
-    if not re.search(r"\d ", text):  # a name, not numbers with their units
+    if not re.search(r"\d ", text):  # a name, not numbers with units
         must = f"Use a name from --help, or numbers, for example: {user_inputs.CHIP_EXAMPLE}"
         raise argparse.ArgumentTypeError(f"no chip is called “{text[:40]}”. {must}")
     return refused(user_inputs.chip, text)[0]
 
 
 def law(text: str) -> Law:
-    """A Law: of its quantiles, of a column in a file, or of one from standard input ("-")."""
+    """A Law from its quantiles, from a column in a file, or from one on standard input ("-")."""
     if text != "-" and not Path(text).is_file():
         return refused(user_inputs.lengths, text)[0]
     with argparse.FileType(encoding="utf-8")(text) as file:
@@ -57,7 +57,7 @@ def law(text: str) -> Law:
 
 
 def blocks(file: IO[str]) -> Iterator[str]:
-    """Its text, some thousands of lines at a time."""
+    """The text of a file in blocks of whole lines, BLOCK characters or slightly more each."""
     while lines := file.readlines(BLOCK):
         yield "".join(lines)
 
@@ -67,7 +67,7 @@ def measured(text: str) -> user_inputs.Measured:
 
 
 def refused(read: Callable[[S], T], text: S) -> T:
-    """What `read` makes of a text; its refusal in argparse's words."""
+    """The result of `read` for a text, with its ValueError turned into argparse's error."""
     try:
         return read(text)
     except ValueError as refusal:
@@ -192,7 +192,7 @@ def arguments(program: str) -> Parser:
 
 
 def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
-    """planner.Scenario; one sentence and status 2 where there is none."""
+    """The planner.Scenario; exits with one sentence and status 2 if it is impossible."""
     lengths = chosen.lengths
     made = planner.Scenario(
         model=chosen.config,
@@ -244,7 +244,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
 
 
 def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> str:
-    """What is printed."""
+    """The text to print."""
     s, now = found.scenario, planner.seconds(found.scenario)
     batch = f"{counted(s.prompts, 'prompt')} x {counted(s.samples, 'completion')} per step"
     rows = {
@@ -278,7 +278,7 @@ def faster(change: planner.Change, before: float, again: str = "") -> str:
 
 
 def numbers(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> dict[str, Any]:
-    """The same for a program."""
+    """The same for programs."""
     s = found.scenario
 
     def listed(changes):

@@ -1,6 +1,5 @@
-"""The engines and trainers that "Export" writes options of: the releases whose sources were read, how each is
-started, and the rows that both tables have, rlpt/planning/options.py (machines) and rlpt/options.py. It is
-not a model.
+"""The engines and trainers that "Export" writes options for: the releases whose sources were read, how each is started,
+and the rows shared by both tables, rlpt/planning/options.py (machines) and rlpt/options.py. It is not a model.
 """
 
 VERSIONS = {"vLLM": "0.33.0", "SGLang": "0.5.23", "verl": "0.9.1", "TRL": "1.16.0", "OpenRLHF": "0.11.2"}

@@ -9,7 +9,7 @@ from rlpt.arguments import guarded
 from rlpt.companion import ALGORITHMS, NO_RANKING, TASKS, Session
 from sim.framework.checkpoint import Refused
 
-EVERY = 10  # updates between two lines
+EVERY = 10  # updates between lines
 ROW = b'{"step": '  # how a row of the log begins
 HEAD = """pass rate: exact, on the prompts trained on; kept out: sampled, on prompts that training never samples
 entropy: nats per token; clipped: share of tokens in the last pass; gradient: its norm
@@ -37,13 +37,13 @@ def options(words, program):
 
 # ── what both commands keep on disk ──
 def kept(session, log, checkpoint, every):
-    """The session's events, with its log (None: none) and its checkpoint (None: none) on disk beside them.
+    """The session's events, with its log (None: no log) and its checkpoint (None: no checkpoint) written along the way.
 
-    The checkpoint knows how long the log was and its check sum: rows that came later are cut off and written again. It
-    is written before the first row, so a run that was killed at any time goes on by the same command. Refused and
-    OSError say what is in the way, before the first event.
+    The checkpoint stores the length and checksum of the log: later rows are cut off and written again. It is written
+    before the first row, so a run that was killed at any time resumes with the same command. Refused and OSError, which
+    are raised before the first event, say what is in the way.
     """
-    log, checkpoint = log and Path(log), checkpoint and Path(checkpoint).resolve()  # the file that a link leads to
+    log, checkpoint = log and Path(log), checkpoint and Path(checkpoint).resolve()  # the file that a link points to
     resumed = checkpoint is not None and checkpoint.exists()
     if not resumed and log and log.exists() and log.stat().st_size:
         raise Refused(
@@ -51,7 +51,7 @@ def kept(session, log, checkpoint, every):
         )
     if not resumed:
         if log:
-            open(log, "ab").close()  # that it cannot be written is said before the first checkpoint
+            open(log, "ab").close()  # an unwritable log is reported before the first checkpoint
         if checkpoint:
             write_atomically(checkpoint, session.packed(log and known_of(log, b"")))
         return noted(session, log, b"", checkpoint, every)
@@ -63,12 +63,14 @@ def kept(session, log, checkpoint, every):
 
 
 def known_of(log, found):
-    """What a checkpoint knows of its log, of which this much is on the disk."""
+    """What a checkpoint stores about its log, which has these bytes on disk."""
     return {"name": log.name, "bytes": len(found), "sum": hashlib.sha256(found).hexdigest()}
 
 
 def noted(session, log, found, checkpoint, every):
-    """The events, each update's row in the log and every so many updates the checkpoint; `found` is the log so far."""
+    """Yields the events, and writes the log's row for each update and a checkpoint every `every` updates; `found` is
+    the log so far.
+    """
     known, written = hashlib.sha256(found), None
     with open(log or os.devnull, "ab") as file:
         for event in session.events():
@@ -86,8 +88,8 @@ def noted(session, log, found, checkpoint, every):
 
 
 def cut(log, written):
-    """Shortens the log to what the checkpoint knows of it, and returns that; rows that came later are cut off, and a
-    file that is not this run's log is left as it is.
+    """Truncates the log to the part that the checkpoint knows, and returns that part; later rows are cut off. A file
+    that is not this run's log is left unchanged.
     """
     other = f"{log} is not the log of this checkpoint"
     if log.name != written["name"]:
@@ -108,7 +110,7 @@ def cut(log, written):
 
 
 def write_atomically(path, data):
-    """Beside it, to the disk, and then in its place: whoever looks finds the old bytes or the new ones."""
+    """Writes a file next to `path`, syncs it to disk and moves it there: readers see the old bytes or the new ones."""
     beside = path.with_name(f"{path.name}.part")
     try:
         with open(beside, "wb") as file:
@@ -118,7 +120,7 @@ def write_atomically(path, data):
         os.replace(beside, path)
     except OSError as fault:
         beside.unlink(missing_ok=True)
-        fault.filename = str(path)  # a full disk names none
+        fault.filename = str(path)  # the error of a full disk names no file
         raise
     if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -127,7 +129,7 @@ def write_atomically(path, data):
 
 
 def run(train, made, chosen, task):
-    """`train(session, events)` of a new or resumed run."""
+    """Calls `train(session, events)` for a new or resumed run."""
     session = None
 
     def stopped():
@@ -145,7 +147,7 @@ def run(train, made, chosen, task):
 
 # ── this command ──
 def train(session, events):
-    """A line every ten updates and one at the end."""
+    """Prints a line every ten updates and one at the end."""
     name, task = session.configuration["algorithm"], session.configuration["task"]
     print(session.settings())
     start, head = session.exact(session.controller.start), HEAD
