@@ -1,9 +1,9 @@
-"""Two GPUs on which the book's assumptions were timed: shares of one layer, and whole models beside the formulas.
+"""Two GPUs on which the book's assumptions were timed: shares of one layer, and whole models next to the formulas.
 
-Data, not a model, and its comparison with the formulas. data/one_layer.jsonl has rows that calibrate.py printed,
-data/whole_model.jsonl those of bench/whole_model.py, on an H100 and an H200 on 2026-11-26; random weights, torch 2.11.0
-and transformers 5.17.0. Nothing that the book assumes was changed after them. `python -m rlpt.planning.calibrated`
-prints both tables.
+Data, not a model, and its comparison with the formulas. data/one_layer.jsonl has rows printed by calibrate.py,
+data/whole_model.jsonl rows printed by bench/whole_model.py, on an H100 and an H200 on 2026-11-26; random weights, torch
+2.11.0 and transformers 5.17.0. None of the book's assumptions were changed afterwards. `python -m
+rlpt.planning.calibrated` prints both tables.
 """
 
 import json
@@ -22,7 +22,7 @@ from sim.cluster.throughput import Efficiency
 
 @cache
 def rows(name: str) -> tuple[dict[str, Any], ...]:
-    """Of a file of sim/cluster/data, one a line."""
+    """The rows of a file in rlpt/planning/data, one per line."""
     text = (files("rlpt.planning") / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
     return tuple(json.loads(line) for line in text.splitlines())
 
@@ -34,28 +34,28 @@ def chip(machine: str) -> Accelerator:
 
 
 class Pass(NamedTuple):
-    """A pass of a whole model that was timed, and what the formulas say of it."""
+    """A timed pass of a whole model, and what the formulas predict for it."""
 
     accelerator: Accelerator
     what: str  # "decode" or "update"
     model: Model
     sequences: int
-    tokens: int  # of each
+    tokens: int  # tokens of each sequence
     recompute: bool
-    fused_norms: bool  # each norm as one kernel, in place of transformers' own
+    fused_norms: bool  # each norm as one kernel, instead of transformers' own
     seconds: float  # timed
-    assumed: float  # seconds at the shares that are assumed everywhere
-    calibrated: float | None  # at those that one layer of the model reached; None for an update
+    assumed: float  # seconds at the shares assumed everywhere
+    calibrated: float | None  # seconds at the shares that one layer of the model reached; None for an update
 
     @property
     def ratio(self) -> float:
-        """How many times as long as predicted it took."""
+        """Timed over predicted seconds."""
         return self.seconds / self.assumed
 
 
 @cache
 def passes() -> tuple[Pass, ...]:
-    """All that were timed. An update is its passes forward and backward; the optimizer's step is no part of it."""
+    """All timed passes. An update is its forward and backward passes, without the optimizer's step."""
     reached = {(one["machine"], one["model"]): Efficiency(**one["efficiency"]) for one in rows("one_layer")}
     measured = []
     for one in rows("whole_model"):
@@ -77,8 +77,8 @@ def passes() -> tuple[Pass, ...]:
 
 
 def layers_table() -> str:
-    """What was timed of one layer as lines of a Markdown table: what is assumed, and the least and most that four
-    models reached on both chips. Where reading took longer a row says nothing of arithmetic.
+    """The timings of one layer as lines of a Markdown table: what is assumed, and the least and most that four models
+    reached on both chips. A row in which reading took longer says nothing about arithmetic.
     """
     shown: dict[str, list[float]] = {}
     for row in rows("one_layer"):
@@ -95,7 +95,9 @@ def layers_table() -> str:
 
 
 def passes_table() -> str:
-    """Whole models as lines of a Markdown table: job, milliseconds timed and how many times the predicted, by chip."""
+    """Whole models as lines of a Markdown table: job, then milliseconds timed and their ratio to the prediction, by
+    chip.
+    """
     chips = list(dict.fromkeys(p.accelerator.name for p in passes()))
     jobs: dict[str, dict[str, str]] = {}
     for p in passes():

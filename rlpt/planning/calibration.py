@@ -1,9 +1,9 @@
-"""How far seconds that were predicted reach: from published steps, or from a job that the reader has timed.
+"""How wide the range around predicted seconds is: from published steps, or from a job that the reader has timed.
 
-Closed form: of the job that was timed, measured over predicted seconds, role by role; of another job the same factors.
-How far off another job is then, validation.py counts on published steps of NeMo RL 0.4 and 0.5 (2025): of one placement
-and chip nine of ten pairs lie within 1.2 times, of another placement twelve of fifteen and of another chip nine of ten
-within 1.5. What predicts stands in planner.py.
+Closed form: measured over predicted seconds of the timed job, role by role, and the same factors for another job. How
+far off another job then is, validation.py counts on published steps of NeMo RL 0.4 and 0.5 (2025): with the same
+placement and chip nine of ten pairs are within a factor of 1.2; with another placement twelve of fifteen, and with
+another chip nine of ten, are within 1.5. The predictions are made in planner.py.
 """
 
 from collections.abc import Mapping
@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 from sim.cluster import step
 
-# of the predicted seconds, for dense models and experts alike; chosen, not derived: validation.py counts how many
-# published steps lie in it
+# multiples of the predicted seconds, for dense models and experts alike; chosen, not derived: validation.py counts how
+# many published steps are in this range
 PUBLISHED = (1.0, 2.2)
-OWN, NEAR, FAR = 1.1, 1.2, 1.5  # times and over: of the job that was timed, of a like one, of another
-TWO_POOLS = 0.75  # of the factor of a step that was timed in one pool, in two
+OWN, NEAR, FAR = 1.1, 1.2, 1.5  # ÷ and × this: the timed job, a similar one, another
+TWO_POOLS = 0.75  # factor for two pools, as a share of that of a step timed in one pool
 
 
 class Factors(NamedTuple):
-    """What the predicted seconds of each role are multiplied by."""
+    """Factors for the predicted seconds of each role."""
 
     rollout: float = 1.0
     tests: float = 1.0
     log_probs: float = 1.0
     update: float = 1.0
-    weights: float = 1.0  # to the engines, in one pool the switch
+    weights: float = 1.0  # sending weights to the engines, or the switch in one pool
 
     def times(self, factor: float) -> "Factors":
         return Factors(*(factor * own for own in self))
@@ -37,7 +37,7 @@ WHOLE = "step"
 
 
 def scaled(roles: step.Roles, factors: Factors) -> step.Roles:
-    """The roles so many times as long."""
+    """The roles with their seconds multiplied by these factors."""
     return replace(
         roles,
         rollout=factors.rollout * roles.rollout,
@@ -51,24 +51,24 @@ def scaled(roles: step.Roles, factors: Factors) -> step.Roles:
 
 
 def seconds_of(roles: step.Roles, overlap: str) -> Factors:
-    """Seconds of each role as a log has them."""
+    """Seconds of each role as a log reports them."""
     rollout = step.seconds(roles, "rollout", overlap)
     return Factors(rollout, roles.verify, roles.log_probs, roles.train, roles.sync + roles.switch)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What one timed job says."""
+    """What one timed job shows."""
 
-    job: Any  # the scenario that was timed, without a calibration
-    timed: tuple[str, ...]  # the roles that were, and "step"
+    job: Any  # the timed scenario, without a calibration
+    timed: tuple[str, ...]  # the timed roles, and "step"
     factors: Factors  # measured over predicted
-    between: float = 1.0  # the step over what its roles make of it, where every role was timed, too
+    between: float = 1.0  # the timed step over the step that its roles add up to, if every role was timed too
 
 
 def calibration(job: Any, predicted: step.Roles, overlap: str, measured: Mapping[str, float]) -> Calibration:
-    """Of a job, its predicted roles and the seconds that were measured, {role or "step": seconds}. Roles that were not
-    timed share one factor, at which the step takes what was measured; ValueError where nothing can.
+    """The Calibration from a job, its predicted roles and the measured seconds, {role or "step": seconds}. Roles that
+    were not timed share the factor at which the step takes as long as measured; raises a ValueError if there is none.
     """
     key, own = step.pausing(overlap), seconds_of(predicted, overlap)
     for role in measured.keys() - {WHOLE}:
@@ -108,15 +108,15 @@ def contradiction(whole: float, parts: float) -> str:
 
 
 class Range(NamedTuple):
-    """From how many to how many times the predicted seconds each role takes."""
+    """Lowest and highest factor of the predicted seconds of each role."""
 
     low: Factors
     high: Factors
-    words: str  # where it comes from
+    words: str  # its source
 
 
 def factors(calibrated: Calibration | None, scenario: Any) -> Factors:
-    """What the predicted seconds of a scenario are multiplied by."""
+    """The factors for the predicted seconds of a scenario."""
     if calibrated is None:
         return Factors()
     by_role = calibrated.factors
@@ -127,7 +127,7 @@ def factors(calibrated: Calibration | None, scenario: Any) -> Factors:
 
 
 def reach(calibrated: Calibration | None, scenario: Any, same: bool) -> Range:
-    """Of a scenario; `same`: it is the one that was timed."""
+    """The Range for a scenario; `same`: it is the one that was timed."""
     if calibrated is None:
         return Range(Factors().times(PUBLISHED[0]), Factors().times(PUBLISHED[1]), assumed_words())
     job = calibrated.job

@@ -1,7 +1,7 @@
-"""A model from its Hugging Face `config.json`: which key says what in each family.
+"""A model from its Hugging Face `config.json`: the meaning of each family's keys.
 
-Closed form of the file: key names and defaults as in the modeling code of transformers 5.23 (2026). What a file says
-that would change the counts and is not known here is refused or returned as unread, never guessed.
+Closed form of the file: key names and defaults follow the modeling code of transformers 5.23 (2026). An entry that
+would change the counts and is unknown here is refused or returned as unread, never guessed.
 """
 
 import re
@@ -55,7 +55,7 @@ FAMILIES = (
 )
 SPARSE = ("deepseek_v32", "glm_moe_dsa")
 NOT_MODELED = ("deepseek_v4", "glm5_next", "gemma4", "qwen4_exp", "mistral_large4", "minimax_m3")
-# a file that wraps a language model under another name
+# {name of a file that wraps a language model: the language model}
 WRAPPED = {
     "gemma3": "gemma3_text",
     "llama4": "llama4_text",
@@ -68,7 +68,7 @@ WRAPPED = {
     "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
 }
-# what a file leaves out when it is the family's own default
+# what a file omits if it equals the family's default
 DEFAULTS = {
     "gemma3_text": dict(
         vocab_size=262208,
@@ -80,7 +80,7 @@ DEFAULTS = {
     )
 }
 
-# Keys that change none of the counts; the rest of what is not read is reported
+# Keys that change none of the counts; all other unread keys are reported
 HARMLESS_WORDS = """
     model_type architectures auto_map transformers_version _name_or_path dtype torch_dtype use_cache return_dict
     bos_token_id eos_token_id pad_token_id sep_token_id image_token_id video_token_id vision_start_token_id
@@ -117,10 +117,10 @@ class Fields:
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
         self.read: set[str] = set()
-        self.wrong: list[str] = []  # what cannot be, to be said together
+        self.wrong: list[str] = []  # impossible values, to report together
 
     def get(self, key: str, default: Any = None) -> Any:
-        """What the file says, or the default where it says nothing or null."""
+        """The value in the file, or the default if it is missing or null."""
         self.read.add(key)
         value = self.values.get(key)
         return default if value is None else value
@@ -137,7 +137,7 @@ class Fields:
         return int(value)
 
     def stand_in(self, why: str, least: int) -> int:
-        """A number to go on with, so that whatever else is wrong is found as well."""
+        """A number to go on with, so that any other errors are found as well."""
         if why not in self.wrong:
             self.wrong.append(why)
         return max(least, 1)
@@ -149,7 +149,7 @@ class Fields:
         return value
 
     def names(self, key: str) -> list[str] | None:
-        """A list of words, one a layer; None where the file has none."""
+        """A list of words, one per layer; None if the file has none."""
         value = self.get(key)
         if value is not None and not (isinstance(value, list) and all(isinstance(word, str) for word in value)):
             raise ValueError(f"{key} is not a list of names")
@@ -164,8 +164,8 @@ def shown(value: object) -> str:
 def model_from_config(
     config: Mapping[str, Any], key: str = "custom", name: str = "custom"
 ) -> tuple[Model, tuple[str, ...]]:
-    """(Model, keys that were neither used nor known to be harmless). What is missing or not understood is a ValueError
-    of one sentence.
+    """(Model, keys that were neither used nor known to be harmless). Anything missing or not understood raises a
+    ValueError with one sentence.
     """
     if not isinstance(config, dict):
         raise ValueError("a config is an object, {...}, as in a model's config.json")
@@ -182,7 +182,9 @@ def model_from_config(
 
 
 def language_model(config: Mapping[str, Any]) -> tuple[str, Fields]:
-    """(family, its fields): those of `text_config` in a multimodal file, which may leave tying to the outer one."""
+    """(family, its fields): in a multimodal file those of `text_config`, which may leave weight tying to the
+    outer one.
+    """
     family, inner = config.get("model_type"), config.get("text_config")
     if isinstance(inner, dict):
         outer = {k: config[k] for k in ("tie_word_embeddings",) if k in config}
@@ -210,7 +212,7 @@ def transformer(family: str, f: Fields, key: str, name: str) -> Model:
     if heads % kv_heads:
         raise ValueError(f"num_attention_heads = {heads} is not a multiple of num_key_value_heads = {kv_heads}")
     experts = moe(family, f, hidden, layers)
-    # a gpt_oss or Mixtral file names the width of an expert so; where every layer has experts, no MLP has this width
+    # gpt_oss and Mixtral use this key for the width of an expert; if every layer has experts, no MLP has this width
     plain = not experts or experts.dense > 0
     intermediate = f.count("intermediate_size", None if plain else 0, least=0)
     if family == "llama4_text":
@@ -234,7 +236,7 @@ def transformer(family: str, f: Fields, key: str, name: str) -> Model:
         qk_norm=per_head_norm(family, f),
         moe=experts,
         mla=latent,
-        # assumed: a chunk is kept whole, as a window is
+        # assumed: a chunk is kept whole, like a window
         sliding=Sliding(sliding, f.count(WINDOW.get(family, "sliding_window"))) if sliding else None,
         linear=linear,
         indexer=indexer(family, f, hidden, kinds),
@@ -313,7 +315,7 @@ def checked(experts: Moe) -> Moe:
 
 
 def plain_layers(f: Fields, layers: int) -> int:
-    """Layers that a file of the Qwen families gives a plain MLP."""
+    """The number of layers with a plain MLP in a file of the Qwen families."""
     step, plain = f.count("decoder_sparse_step", 1), f.get("mlp_only_layers", [])
     if not isinstance(plain, list):
         raise ValueError("mlp_only_layers is not a list of layers")
@@ -333,9 +335,9 @@ def first_dense(f: Fields, layers: int) -> int:
 
 
 def layer_kinds(family: str, f: Fields, layers: int) -> list[str]:
-    """The kind of attention of every layer, in transformers' words."""
+    """The kind of attention in each layer, in transformers' words."""
     kinds = f.names("layer_types")
-    # read before the list is looked at: keys that it makes superfluous are not unread
+    # read before the list, so that keys that it makes superfluous don't count as unread
     window, pattern = f.get("sliding_window"), f.count("sliding_window_pattern", 6 if family == "gemma3_text" else 4)
     slides = f.flag("use_sliding_window") if family in QWEN else True
     from_layer = f.count("max_window_layers", layers, least=0) if family in QWEN else 0
@@ -374,7 +376,7 @@ def layer_kinds(family: str, f: Fields, layers: int) -> list[str]:
 
 
 def llama4_kinds(f: Fields, layers: int) -> list[str]:
-    """Layers with positions attend within a chunk, every fourth has none and attends to all."""
+    """Layers with position embeddings attend within a chunk; every fourth layer has none and attends to everything."""
     positioned = f.get("no_rope_layers") or [int((i + 1) % 4 > 0) for i in range(layers)]
     if not isinstance(positioned, list) or len(positioned) != layers:
         raise ValueError(f"no_rope_layers does not name each of {layers} layers")
@@ -421,14 +423,14 @@ def further_params(
     experts: Moe | None,
     latent: Mla | None,
 ) -> int:
-    """What a family has beyond projections, MLP, experts, q/k/v biases, per-head norms and two norms a layer."""
+    """Parameters of a family beyond projections, MLP, experts, q/k/v biases, per-head norms and two norms per layer."""
     attending = sum(kind not in STATE_LAYERS for kind in kinds)
     bias, total = f.flag("attention_bias") and not latent, 0
-    if family == "seed_oss":  # of the output projection by a key of its own
+    if family == "seed_oss":  # the output projection has a key of its own
         bias = f.flag("attention_out_bias")
     if bias and (family in LLAMA or family in ("qwen3", "qwen3_moe", "olmo2", "olmo3", "gemma3_text")):
         total += attending * hidden  # of the output projection
-    if latent and f.flag("attention_bias"):  # of both projections into a bottleneck, and of the output
+    if latent and f.flag("attention_bias"):  # biases of both projections into a bottleneck, and of the output
         total += attending * ((latent.q_lora or 0) + latent.kv_lora + latent.rope + hidden)
     if family in LLAMA and f.flag("mlp_bias"):
         total += len(kinds) * (2 * f.count("intermediate_size") + hidden)
@@ -436,24 +438,24 @@ def further_params(
         family == "minimax_m2" and f.flag("use_qk_norm", True)
     ):  # norms over all heads at once
         total += attending * (heads + kv_heads) * head_dim
-    if family == "gemma3_text":  # norms after attention and MLP, too
+    if family == "gemma3_text":  # also norms after attention and MLP
         total += len(kinds) * 2 * hidden
-    if family == "gpt_oss" and experts:  # biases of output projection and router, and a sink a head
+    if family == "gpt_oss" and experts:  # biases of output projection and router, and a sink per head
         total += len(kinds) * (hidden + experts.experts + heads)
     if family in GATED_DELTA and f.flag("attn_output_gate", True):  # a gate as wide as the queries
         total += attending * hidden * heads * head_dim
-    if experts and experts.shared and family in ("qwen2_moe", *GATED_DELTA):  # one number opens the shared expert
+    if experts and experts.shared and family in ("qwen2_moe", *GATED_DELTA):  # a scalar gates the shared expert
         total += (len(kinds) - experts.dense) * hidden
     return total
 
 
-# Nemotron-H: one block a layer, a mixer or an MLP
+# Nemotron-H: one block per layer, a mixer or an MLP
 
 BLOCKS = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 
 
 def nemotron_h(f: Fields, key: str, name: str) -> Model:
-    """Here a layer is a mixer, with its MLP where there is one; the file counts both."""
+    """A model in which one layer is a mixer, with its MLP if it has one; the file counts both as layers."""
     hidden, heads = f.count("hidden_size"), f.count("num_attention_heads")
     kinds, pattern = f.names("layers_block_type"), f.get("hybrid_override_pattern")
     if kinds is None:
@@ -495,7 +497,7 @@ def nemotron_h(f: Fields, key: str, name: str) -> Model:
         linear=linear,
         mlp_layers=plain + sparse,
         gated_mlp=False,
-        further_params=(len(kinds) - 2 * mixers) * hidden,  # one norm a block, not two a mixer
+        further_params=(len(kinds) - 2 * mixers) * hidden,  # one norm per block, not two per mixer
     )
 
 
@@ -503,7 +505,7 @@ def nemotron_h(f: Fields, key: str, name: str) -> Model:
 
 
 def positions(f: Fields) -> int | None:
-    """Tokens of the longest sequence that an engine takes, where the file says so."""
+    """Tokens of the longest sequence that an engine accepts, if the file says so."""
     if f.get("max_position_embeddings") is None:
         return None
     own, scaling = f.count("max_position_embeddings", most=10**9), f.get("rope_scaling") or f.get("rope_parameters")
@@ -518,7 +520,7 @@ METHODS = "fp8, mxfp8, mxfp4, nvfp4, modelopt, awq, gptq and compressed-tensors"
 
 
 def quantized(config: Mapping[str, Any], model: Model) -> Quantized | None:
-    """What `quantization_config` says; None where the file has none. A method that is not known is a ValueError."""
+    """The content of `quantization_config`, or None if the file has none. An unknown method raises a ValueError."""
     section, inner = config.get("quantization_config"), config.get("text_config")
     if section is None and isinstance(inner, dict):
         section = inner.get("quantization_config")
@@ -533,7 +535,7 @@ def quantized(config: Mapping[str, Any], model: Model) -> Quantized | None:
 
 
 def written(stored: Quantized) -> dict[str, Any]:
-    """The same as short as it can be, to be read again."""
+    """The same in its shortest form, which can be read again."""
     return {
         "quant_method": stored.method,
         "bytes_a_weight": stored.bytes,
@@ -551,7 +553,7 @@ def as_written(said: Mapping[str, Any], model: Model) -> Quantized:
 
 
 def width_of(said: Mapping[str, Any]) -> tuple[str, float, float]:
-    """(method, bytes of a weight with its part of the scales, bytes of a number that it is multiplied as)."""
+    """(method, bytes of a weight with its part of the scales, bytes of the number that it is multiplied as)."""
     method, f = str(said.get("quant_method", "")).lower(), Fields(said)
     if method == "fp8":
         return method, 1 + scales(said.get("weight_block_size")), 1
@@ -575,13 +577,13 @@ def width_of(said: Mapping[str, Any]) -> tuple[str, float, float]:
 
 
 def scales(block: Any) -> float:
-    """Bytes of a weight's part of a scale in fp32 that a block shares."""
+    """Bytes per weight of an fp32 scale that a block shares."""
     known = isinstance(block, list) and len(block) == 2 and all(isinstance(n, int) and n > 0 for n in block)
     return 4 / (block[0] * block[1]) if known else 0.0
 
 
 def grouped(bits: int, group: Any, zero_point: bool) -> float:
-    """Bytes of a weight in groups that share a scale of two bytes and a zero point of so many bits."""
+    """Bytes of a weight in groups that share a two-byte scale and a zero point of `bits` bits."""
     return bits / 8 + ((2 + bits / 8 * zero_point) / group if isinstance(group, int) and group > 0 else 0.0)
 
 
@@ -603,12 +605,12 @@ def compressed(said: Mapping[str, Any]) -> tuple[float, float]:
     return grouped(bits, group, zero_point=weights.get("symmetric") is False), multiplied
 
 
-MODULES = 5000  # names of modules that are looked at
+MODULES = 5000  # the most names of modules to check
 
 
 def converted(model: Model, said: Mapping[str, Any]) -> int:
-    """Weights that are stored narrowly: matrices of attention, MLPs and experts, without those that the file leaves
-    out. Embeddings, the head, norms, biases and routers stay.
+    """The number of weights stored in a narrow format: matrices of attention, MLPs and experts, without those that the
+    file excludes. Embeddings, the head, norms, biases and routers stay wide.
     """
     names: Any = next(
         (said[key] for key in ("modules_to_not_convert", "ignore", "ignored_layers") if said.get(key)), []
@@ -636,7 +638,7 @@ def converted(model: Model, said: Mapping[str, Any]) -> int:
 
 
 def named(entry: str, module: str) -> bool:
-    """Whether a file's name of a module, with stars or as "re:…", means this one or one that holds it."""
+    """Whether an entry of the file, with stars or as "re:…", names this module or one that contains it."""
     if entry.startswith("re:"):
         try:
             return re.match(entry[3:], f"model.{module}") is not None

@@ -1,8 +1,8 @@
-"""The job that a trainer's options describe, as its release reads them: what an exported text leaves out is the
-program's own default, and so what does not fit is found without a GPU.
+"""The job that a trainer's options describe, as its release reads them: anything that an exported text leaves out has
+the program's default, so a misfit is found without a GPU.
 
-Defaults as in the sources of verl 0.9.1 (`trainer/config`), OpenRLHF 0.11.2 (`cli/train_ppo_ray.py`) and TRL 1.16.0
-(`trainer/grpo_config.py`), of 2026. It is not a model: what a job takes stands in envelope.py.
+Defaults follow the sources of verl 0.9.1 (`trainer/config`), OpenRLHF 0.11.2 (`cli/train_ppo_ray.py`) and TRL 1.16.0
+(`trainer/grpo_config.py`), of 2026. It is not a model: what a job needs is computed in envelope.py.
 """
 
 import re
@@ -13,18 +13,18 @@ from sim.cluster.memory import Engine, Training
 
 ROLLOUT, ACTOR = "actor_rollout_ref.rollout", "actor_rollout_ref.actor"
 OFFLOADED, RESIDENT, APART = PLACEMENTS
-LOGITS_CHUNK = 1024  # tokens of a fused head: verl's kernels, TRL's chunks
-# {verl's engine: (section of its options, GPUs that share a sequence, GPUs over which experts are dealt out)}
+LOGITS_CHUNK = 1024  # tokens per chunk of a fused head: verl's kernels, TRL's chunks
+# {verl's engine: (section of its options, option for GPUs per sequence, option for GPUs that split the experts)}
 ENGINES_OF_VERL = {
     "dp": ("fsdp_config", "ulysses_sequence_parallel_size", ""),
     "veomni": ("veomni", "veomni.ulysses_parallel_size", "veomni.expert_parallel_size"),
     "megatron": ("megatron", "megatron.context_parallel_size", "megatron.expert_model_parallel_size"),
 }
-WIDTHS = {"fp8": 1.0}  # of what an option names; bf16 or as the checkpoint says where it names nothing
+WIDTHS = {"fp8": 1.0}  # bytes by an option's name; if it names nothing, bf16 or as in the checkpoint
 
 
 def described_by(text: str) -> Job:
-    """Job of what `rlpt/planning/options.py` writes for verl, OpenRLHF or TRL."""
+    """The Job described by text that `rlpt/planning/options.py` writes for verl, OpenRLHF or TRL."""
     marks = {"python -m verl.": by_verl, "python -m openrlhf.": by_openrlhf, "GRPOConfig(": by_trl}
     readers = [read for mark, read in marks.items() if mark in uncommented(text)]
     if not readers:
@@ -103,9 +103,9 @@ def by_openrlhf(text: str) -> Job:
         tokens=whole("train.max_tokens_per_gpu", 16192) * shared if dynamic else longest,
         length=longest,
         recompute="full" if "actor.gradient_checkpointing_enable" in options else "selective",
-        context_parallel=shared,  # its logits are there for all tokens of a micro-batch
+        context_parallel=shared,  # its logits exist for all tokens of a micro-batch at once
         tensor_parallel=whole("ds.tensor_parallel_size", 1),
-        by_tokens=False,  # DeepSpeed's AutoTP splits matrices alone
+        by_tokens=False,  # DeepSpeed's AutoTP splits only matrices
     )
     engine = Engine(
         tensor_parallel=whole("vllm.tensor_parallel_size", 1),

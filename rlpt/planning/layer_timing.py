@@ -1,9 +1,9 @@
-"""Seconds of one layer of a model on the machine at hand, with random weights in bf16: its products, its attention, its
+"""Seconds of one layer of a model on this machine, with random weights in bf16: its products, its attention, its
 launches, and the link to the host.
 
 Measurement, not a model; the shapes are those of the model's config.json (models.py, 2023 to 2026), and bytes and FLOP
-are counted as throughput.py and trainer.py count them. Kernels are torch's own: an engine's may be faster. torch is no
-dependency of sim/ and is looked for when something is to be timed. What the seconds say of a chip: calibrate.py.
+are counted as in throughput.py and trainer.py. Kernels are torch's own, and an engine's may be faster. torch is not a
+dependency of sim/ and is imported only for timing. What the seconds say about a chip is in calibrate.py.
 """
 
 from collections.abc import Callable
@@ -16,22 +16,22 @@ from typing import Any, NamedTuple
 from sim.cluster.models import Model
 from sim.cluster.trainer import BACKWARD, BACKWARD_ATTENTION
 
-WARM_UP, FEWEST, REPEATS, LIMIT = 3, 3, 20, 5.0  # runs not counted, counted at least and at most; seconds of a row
-LAYERS = 20  # passed one after the other where launches are timed
+WARM_UP, FEWEST, REPEATS, LIMIT = 3, 3, 20, 5.0  # warm-up runs, fewest and most counted runs, seconds per row
+LAYERS = 20  # layers run in sequence to time launches
 FLUSHED = 2**30  # bytes written before a GPU is timed, more than any of its caches holds
-SENT = 2**28  # bytes from the host
+SENT = 2**28  # bytes sent from the host
 WIDTH = 2  # bytes of a number in bf16
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One layer with keys and values by head, and an MLP or experts."""
+    """One layer with separate keys and values per head, and an MLP or experts."""
 
     hidden: int
     heads: int
     kv_heads: int
     head_dim: int
-    intermediate: int  # of the MLP that every token visits; 0 where there is none
+    intermediate: int  # of the MLP that every token visits; 0 if there is none
     gated: bool
     experts: int = 0
     top_k: int = 0
@@ -48,7 +48,7 @@ class Shape:
 
     @property
     def expert(self) -> list[tuple[int, int]]:
-        """The same of one expert."""
+        """The same for one expert."""
         wide = self.expert_intermediate
         return [(self.up(wide), self.hidden), (self.hidden, wide)] if self.experts else []
 
@@ -56,12 +56,14 @@ class Shape:
         return (2 if self.gated else 1) * intermediate
 
     def touched(self, tokens: int) -> int:
-        """Experts that somebody of so many tokens is routed to, E(1 − (1 − k/E)ⁿ), as models.py has it."""
+        """The number of experts that at least one of `tokens` tokens is routed to, E(1 − (1 − k/E)ⁿ), as in
+        models.py.
+        """
         return round(self.experts * (1 - (1 - self.top_k / self.experts) ** tokens)) if self.experts else 0
 
 
 def shape_of(model: Model) -> Shape:
-    """Shape of a layer, with experts where the model has them; ValueError where its attention is another."""
+    """The Shape of a layer, with experts if the model has them; raises a ValueError for any other kind of attention."""
     other = {
         "a latent in place of keys and values": model.mla,
         "layers with a state": model.linear,
@@ -83,12 +85,12 @@ def shape_of(model: Model) -> Shape:
 
 
 class Sizes(NamedTuple):
-    """How much goes through the layer."""
+    """How much passes through the layer."""
 
-    sequences: int  # that decode together
+    sequences: int  # sequences that decode together
     context: int  # tokens of each in the cache
-    batch: int  # tokens of a batch that is large for decoding
-    tokens: int  # of a micro-batch in training
+    batch: int  # tokens of a large decode batch
+    tokens: int  # tokens of a micro-batch in training
     longest: int  # tokens of one sequence in training
 
 
@@ -96,7 +98,7 @@ SMALL = Sizes(sequences=4, context=64, batch=16, tokens=64, longest=64)
 
 
 def small(shape: Shape) -> Shape:
-    """A layer of the same kind that a CPU passes at once."""
+    """A layer of the same kind, small enough for a CPU."""
     return Shape(
         hidden=64,
         heads=4,
@@ -112,7 +114,7 @@ def small(shape: Shape) -> Shape:
 
 @dataclass(frozen=True)
 class Timing:
-    """The median of some repeats, and what was moved and multiplied in it."""
+    """The median time over some repeats, and the bytes moved and FLOP done in each."""
 
     name: str
     seconds: float
@@ -121,24 +123,24 @@ class Timing:
     flop: float = 0.0
 
 
-# What is moved and multiplied
+# Bytes and FLOP
 
 
 def products_work(shape: Shape, tokens: int) -> tuple[float, float]:
-    """(bytes of weights, FLOP) of one forward pass; of experts those that were routed to are read."""
+    """(bytes of weights, FLOP) of one forward pass; only experts with tokens are read."""
     plain, expert = (sum(out * into for out, into in of) for of in (shape.matrices, shape.expert))
     read = plain + shape.touched(tokens) * expert
     return float(WIDTH * read), 2.0 * (plain + shape.top_k * expert) * tokens
 
 
 def cache_work(shape: Shape, sequences: int, context: int) -> tuple[float, float]:
-    """(bytes of keys and values, FLOP) of the attention of one token in each sequence."""
+    """(bytes of keys and values, FLOP) for the attention of one token in each sequence."""
     cached = sequences * context * shape.head_dim
     return float(WIDTH * 2 * shape.kv_heads * cached), 4.0 * shape.heads * cached
 
 
 def attention_flop(shape: Shape, longest: int) -> float:
-    """FLOP of causal attention over one sequence, forward: each token attends to half of it on average."""
+    """FLOP of a forward pass of causal attention over one sequence: on average each token attends to half of it."""
     return 4.0 * shape.heads * shape.head_dim * longest * longest / 2
 
 
@@ -146,7 +148,7 @@ def attention_flop(shape: Shape, longest: int) -> float:
 
 
 def timed(once: Callable[[], float]) -> tuple[float, int]:
-    """(median of the seconds that `once` returns, how often it was counted) after runs that are not."""
+    """(median of the seconds that `once` returns, number of counted runs), after warm-up runs."""
     for _ in range(WARM_UP):
         once()
     seconds: list[float] = []
@@ -158,7 +160,7 @@ def timed(once: Callable[[], float]) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Machine:
-    """What is timed: a device of torch."""
+    """The device to time, in torch."""
 
     torch: Any
     device: str  # "cuda" or "cpu"
@@ -171,8 +173,8 @@ class Machine:
             self.torch.cuda.synchronize()
 
     def seconds(self, work: Callable[[], object]) -> tuple[float, int]:
-        """Of the device. A GPU writes a gigabyte first: so no cache holds what is read next, and the host has launched
-        all of it when the GPU comes to it, as it has where an engine replays a graph.
+        """Seconds of work on the device, and the repeats. A GPU first writes a gigabyte, so that no cache holds what is
+        read next, and the host has launched everything before the GPU gets to it, as when an engine replays a graph.
         """
         if self.device != "cuda":
             return self.of_host(work, 1)
@@ -190,7 +192,7 @@ class Machine:
         return timed(once)
 
     def of_host(self, work: Callable[[], object], times: int) -> tuple[float, int]:
-        """Of one of so many runs in a row, by the clock of the host, with all of them waited for."""
+        """Seconds of one of `times` consecutive runs by the host's clock, waiting for all of them, and the repeats."""
 
         def once() -> float:
             self.wait()
@@ -204,18 +206,18 @@ class Machine:
 
 
 def found_torch() -> Any:
-    """torch, or None where it is not installed."""
+    """torch, or None if it is not installed."""
     try:
         return import_module("torch")
     except ImportError:
         return None
 
 
-# What is timed
+# Timings
 
 
 def timings(machine: Machine, shape: Shape, sizes: Sizes) -> list[Timing]:
-    """Of all that is timed, some seconds each."""
+    """All timings, some seconds each."""
     seconds, passes = machine.seconds, 1 + BACKWARD
     with machine.torch.no_grad():
         weights = Weights(machine, shape)
@@ -235,7 +237,7 @@ def timings(machine: Machine, shape: Shape, sizes: Sizes) -> list[Timing]:
 
 @dataclass
 class Weights:
-    """Random matrices of a layer, (out, in) as checkpoints store them, and its experts', (experts, out, in)."""
+    """Random matrices of a layer, (out, in) as checkpoints store them, and those of its experts, (experts, out, in)."""
 
     machine: Machine
     shape: Shape
@@ -246,7 +248,7 @@ class Weights:
         self.experts = [random(shape.experts, *of) for of in shape.expert]
 
     def pairs(self, tokens: int) -> list[tuple[Any, Any]]:
-        """(numbers that go in, matrix) of every product; tokens are dealt out evenly to the experts."""
+        """(inputs, matrix) of every product; tokens are spread evenly over the experts."""
         random, touched = self.machine.random, self.shape.touched(tokens)
         multiplied = [(random(tokens, w.shape[-1]), w) for w in self.plain]
         each = max(round(tokens * self.shape.top_k / touched), 1) if touched else 0
@@ -257,7 +259,7 @@ class Weights:
         return lambda: [x @ w.mT for x, w in pairs]
 
     def update(self, tokens: int) -> Callable[[], object]:
-        """Forward, and the gradients of what went in and of the weights."""
+        """A forward pass, and the gradients of the inputs and the weights."""
         pairs = [(x, w, x @ w.mT) for x, w in self.pairs(tokens)]
 
         def work() -> None:
@@ -270,8 +272,8 @@ class Weights:
 
 
 def decoding(machine: Machine, shape: Shape, sizes: Sizes) -> Callable[[], object]:
-    """Attention of one new token a sequence. The heads that share a key stand as rows of one product, so that keys and
-    values are read once, as kernels for decoding do.
+    """Attention of one new token per sequence. Heads that share a key are rows of one product, so that keys and values
+    are read once, as in decoding kernels.
     """
     shared = shape.heads // shape.kv_heads
     query = machine.random(sizes.sequences, shape.kv_heads, shared, shape.head_dim)
@@ -280,7 +282,7 @@ def decoding(machine: Machine, shape: Shape, sizes: Sizes) -> Callable[[], objec
 
 
 def attention(machine: Machine, shape: Shape, longest: int) -> Callable[[], object]:
-    """Causal attention over one sequence, forward and backward, with a key for every head."""
+    """Causal attention over one sequence, forward and backward, with a separate key for every head."""
     q, k, v = (machine.random(1, shape.heads, longest, shape.head_dim).requires_grad_() for _ in range(3))
     gradient = machine.random(1, shape.heads, longest, shape.head_dim)
 
@@ -292,8 +294,8 @@ def attention(machine: Machine, shape: Shape, longest: int) -> Callable[[], obje
 
 
 def launches(machine: Machine) -> Callable[[], object]:
-    """A layer's forward pass of one token, each operation launched by itself, at a width where none takes time: norms,
-    rotation, attention, gated MLP, sums.
+    """A layer's forward pass for one token, with each operation launched separately and too narrow to take time itself:
+    norms, rotation, attention, gated MLP, sums.
     """
     torch, width = machine.torch, 64
     matrices = ((3 * width, width), (width, width), (2 * width, width), (width, width))
@@ -320,7 +322,7 @@ def launches(machine: Machine) -> Callable[[], object]:
 
 
 def sending(machine: Machine) -> Callable[[], object]:
-    """Bytes from the host's memory, which is locked where there is a GPU, to the device."""
+    """A copy from the host's memory, pinned if there is a GPU, to the device."""
     source = machine.torch.empty(SENT, dtype=machine.torch.int8)
     source = source.pin_memory() if machine.device == "cuda" else source
     target = machine.torch.empty(SENT, dtype=machine.torch.int8, device=machine.device)

@@ -1,8 +1,9 @@
 """Steps that others have timed, in seconds. Data, not a model.
 
-VERL, a synchronous run and the asynchronous run of the same job beside it, is from verl's documentation of its fully
+VERL, a synchronous run next to the asynchronous run of the same job, is from verl's documentation of its fully
 asynchronous trainer (docs/advance/fully_async.md, 2025, read in its versions of 2025-10 and 2026-05): means over 400
-steps of 512 prompts x 16 completions on H20. PUBLISHED has every row of the sources that it names, none chosen.
+steps of 512 prompts x 16 completions on H20. PUBLISHED has every row of the sources that it names, without any
+selection.
 """
 
 from dataclasses import dataclass, replace
@@ -27,17 +28,17 @@ class Measured:
     async_step: float  # the same job with the GPUs split into a generating and a training pool
     async_gpus: tuple[int, int]  # (generating, training)
     async_update: float
-    async_wait: float  # the trainer's wait for samples, which the asynchronous rows call gen
+    async_wait: float  # the trainer's wait for samples, called gen in the asynchronous rows
 
     def named(self) -> float:
         """Seconds of the synchronous step that are attributed to a role."""
         return self.generate + self.old_log_prob + self.reference + self.update
 
 
-# The first row: the version of 2025-10 has 313.81 and 269.80 the other way round. With it the rows add up (11.2 s
+# The first row: in the version of 2025-10, 313.81 and 269.80 are swapped. In that order the rows add up (11.2 s
 # unattributed, as in the other synchronous rows); as printed since, the asynchronous update is longer than its own
-# step, but the update scales with the GPUs as in the other rows. What rests on which is right: the seconds left over in
-# this row (7 % as printed now, 1 % in the older version) and its share of update (34 or 40 %).
+# step, but the update scales with the GPUs as in the other rows. Which one is correct decides two numbers of this row:
+# its unattributed seconds (7 % as printed now, 1 % in the older version) and the share of its update (34 or 40 %).
 _ROWS = [
     Measured("7B, 32 GPUs", "qwen2.5-7b", 32, 790.10, 357.41, 107.71, 0.0, 269.80, 294.77, (16, 16), 313.81, 21.26),
     Measured("7B, 64 GPUs", "qwen2.5-7b", 64, 365.28, 150.72, 70.26, 0.0, 133.41, 189.26, (32, 32), 156.98, 28.46),
@@ -56,33 +57,33 @@ SYNC_30B = 4.38  # 16 + 16 ranks, with its checkpoint engine
 
 @dataclass(frozen=True)
 class Published:
-    """A job whose publication says enough to compute it: what is None or 0 was not timed or is not said."""
+    """A job whose publication says enough to compute it; None or 0 means not timed or not stated."""
 
     name: str
-    model: Model | None  # None where it is in no table of this book: such a row is not computed
+    model: Model | None  # None if no table of this book has it: such a row is not computed
     accelerator: str  # a key of sim/cluster/hardware.py
     gpus: int
     prompts: int
     samples: int
-    mean: float  # tokens of a completion
-    longest: int  # its limit
-    tensor_parallel: int  # of an engine
+    mean: float  # tokens per completion
+    longest: int  # limit on its tokens
+    tensor_parallel: int  # GPUs per engine
     reference: bool
     source: str  # a key of SOURCES
     overlap: str = "sync"
-    generating: int = 0  # GPUs of two pools that generate
+    generating: int = 0  # GPUs that generate, if there are two pools
     step: float | None = None
     generate: float | None = None
-    log_probs: float | None = None  # old ones and the reference's
+    log_probs: float | None = None  # those of the old policy and of the reference
     update: float | None = None
     length_from_update: bool = False  # no mean length is published: it follows from this update, which is no evidence
-    reuse: bool = False  # the engine's log-probs stand for the old ones
+    reuse: bool = False  # the engine's log-probs replace the old ones
     hbm_share: float = HBM_SHARE
-    weight_bytes: float = 2  # of the engine's weights
-    trainer: Trainer | None = None  # as its recipe has it; None: as a plan lays it out
-    updates: int = 1  # optimizer steps of a step
-    batches: float = 1.0  # in flight one step ahead
-    computed: bool = True  # off: of what it generates a step something is not said
+    weight_bytes: float = 2  # for the engine's weights
+    trainer: Trainer | None = None  # as in its recipe; None: as a plan lays it out
+    updates: int = 1  # optimizer steps per step
+    batches: float = 1.0  # batches in flight one step ahead
+    computed: bool = True  # False if something about its generation is not published
 
 
 SOURCES = {
@@ -108,10 +109,10 @@ SOURCES = {
     ),
     "Miles": ("LMSYS, Miles on ROCm, 2026", "https://lmsys.org/blog/2026-03-17-rocm-miles-rl-amd/"),
 }
-# assumed: prompt tokens of all these jobs, which train on problems of mathematics; tokens a second times seconds, less
-# the published lengths, leave 100 to 160 in the rows of NeMo and of verl's V1 trainer
+# assumed: prompt tokens of all these jobs, which train on math problems; tokens per second times seconds, minus the
+# published lengths, leave 100 to 160 in the rows of NeMo and of verl's V1 trainer
 PROMPT = 128
-# Tokens of a sequence, prompt included, at which 6PN at the assumed MFU takes these seconds, which verl timed on 32
+# Tokens per sequence, prompt included, at which 6PN at the assumed MFU takes these seconds, which verl timed on 32
 # and on 128 GPUs
 UPDATES = (VERL["7B, 32 GPUs"].update, VERL["30B-A3B, 128 GPUs"].update)
 FROM_UPDATE = {"qwen2.5-7b": 1365, "qwen3-30b-a3b": 3967}
@@ -149,7 +150,7 @@ def _verl(row: Measured, tensor_parallel: int, longest: int) -> Published:
 
 
 def _verl_async(row: Measured, tensor_parallel: int, longest: int) -> Published:
-    """The same job as a stream, with the engine's own log-probs."""
+    """The same job as a stream, using the engine's own log-probs."""
     before = _verl(row, tensor_parallel, longest)
     generating, training = row.async_gpus
     pools: dict[str, Any] = dict(gpus=generating + training, generating=generating, overlap="async", reuse=True)
@@ -157,9 +158,9 @@ def _verl_async(row: Measured, tensor_parallel: int, longest: int) -> Published:
     return replace(before, name=f"{before.name}, stream", step=row.async_step, **pools, **untimed)
 
 
-# What NeMo RL's recipes have at the tags of all releases (examples/configs/recipes/llm/performance): model, prompts,
-# completions of each, tokens of the longest sequence, updates of a step, and whether layers are recomputed. The code
-# scores a reference in each of them. A micro-batch is as long as the longest sequence and is packed
+# From NeMo RL's recipes at the tags of all releases (examples/configs/recipes/llm/performance): model, prompts,
+# completions of each, tokens of the longest sequence, updates per step, and whether layers are recomputed. The code
+# scores a reference in all of them. A micro-batch is as long as the longest sequence and is packed
 _RECIPES = {
     "8B": (MODELS["llama3.1-8b"], 64, 32, 4096, 4, True),
     "DeepSeek-V3": (MODELS["deepseek-v3"], 32, 16, 1536, 1, True),
@@ -168,8 +169,8 @@ _RECIPES = {
     "32B": (QWEN3_32B, 64, 32, 4096, 4, False),
 }
 ON, OFF = "sync", "one-off"  # "On policy" and "1-step Off"
-# Every row of their tables: recipe, way, mean tokens of a completion, GPUs, TP of the engines, TP, CP, EP and PP of the
-# trainer, seconds of a step
+# Every row of their tables: recipe, way, mean tokens per completion, GPUs, TP of the engines, TP, CP, EP and PP of the
+# trainer, seconds per step
 Row: TypeAlias = tuple[str, str, float, int, int, tuple[int, int, int, int], float]
 _NEMO: dict[tuple[str, str], list[Row]] = {
     ("NeMo RL 0.4", "h100"): [
@@ -211,8 +212,8 @@ _NEMO: dict[tuple[str, str], list[Row]] = {
         ("32B", ON, 3253, 16, 1, (2, 1, 1, 1), 381),
         ("32B", OFF, 3258, 32, 1, (2, 1, 1, 1), 210),
     ],
-    # where table and recipe differ it is the recipe that ran: EP 32 of DeepSeek-V3 on policy on twice the GPUs, and EP
-    # 8 of 30B-A3B on eight GB200 that train, where the table has 16
+    # if table and recipe differ, it is the recipe that ran: EP 32 for DeepSeek-V3 on policy on twice the GPUs, and EP
+    # 8 for 30B-A3B on the eight GB200 that train, where the table says 16
     ("NeMo RL 0.6", "h100"): [
         ("DeepSeek-V3", ON, 701, 256, 32, (1, 1, 16, 16), 134),
         ("DeepSeek-V3", ON, 697, 512, 32, (1, 1, 32, 16), 111),
@@ -235,7 +236,7 @@ _NEMO: dict[tuple[str, str], list[Row]] = {
         ("30B-A3B", OFF, 3197, 16, 1, (1, 1, 8, 1), 301),
     ],
 }
-# Of the memory, what engines of one pool fill where a recipe of release 0.6 has less than 0.6: recipe, chip, GPUs
+# Share of memory for the engines in one pool, if a recipe of release 0.6 gives less than 0.6: recipe, chip, GPUs
 _FILLS = {("DeepSeek-V3", "gb200", 128): 0.3, ("DeepSeek-V3", "gb200", 256): 0.3, ("235B-A22B", "gb200", 64): 0.4}
 
 
@@ -263,7 +264,7 @@ def _nemo(release: str, accelerator: str, row: Row) -> Published:
         generating=gpus // 2 if apart else 0,  # in every recipe of two pools
         step=seconds,
         hbm_share=0.8 if apart else fills,
-        weight_bytes=1 if "fp8" in recipe else 2,  # its trainer, which has fp8 too, is counted in bf16
+        weight_bytes=1 if "fp8" in recipe else 2,  # its trainer, which also uses fp8, is counted in bf16
         trainer=Trainer(
             gpus // 2 if apart else gpus,
             tensor,
@@ -287,7 +288,7 @@ def _nemo_eight_off() -> Published:
     return replace(row, name=name, generating=64, trainer=replace(row.trainer, gpus=128), batches=8.0)
 
 
-# Release 0.6, 512 completions a step, at most 131,072 tokens: turns and tools are not said
+# Release 0.6, 512 completions per step, at most 131,072 tokens: turns and tools are not published
 _SWE = Published(
     "NeMo RL 0.6, SWE, Nemotron-3-Nano on 128 H100, one step off",
     None,
@@ -308,15 +309,15 @@ _SWE = Published(
 
 
 def _v1(way: str, overlap: str, generating: int, mean: float, hours: float) -> Published:
-    job = (32, 64, 8, mean, 32768, 4)  # 512 completions: tokens a second x seconds a step / tokens of a sequence
+    job = (32, 64, 8, mean, 32768, 4)  # 512 completions: tokens per second x seconds per step / tokens per sequence
     times: dict[str, Any] = dict(overlap=overlap, generating=generating, step=hours * 3600 / 150)
-    # the page says H100 of another benchmark on it, and four nodes of this one
+    # the page names H100 for another benchmark on it, and four nodes for this one
     return Published(
         f"verl, 35B-A3B on 32 H100, {way}", MODELS["qwen3.5-35b-a3b"], "h100", *job, False, "verl v1", **times
     )
 
 
-# assumed: engines of verl's first rows are the smallest that hold the model, those of Miles as wide as its trainer's
+# assumed: engines in verl's first rows are the smallest that hold the model, those of Miles as wide as its trainer's
 # tensor parallelism
 PUBLISHED = [
     *(_verl(VERL[f"7B, {gpus} GPUs"], 1, 28672) for gpus in (32, 64, 128)),
@@ -329,7 +330,7 @@ PUBLISHED = [
     *(_nemo(*of, row) for of, rows in _NEMO.items() for row in rows),
     _nemo_eight_off(),
     _SWE,
-    # the mean length from rollout tokens a second and GPU: 1,200 x 8 x 152.79 s / 256
+    # the mean length follows from rollout tokens per second and GPU: 1,200 x 8 x 152.79 s / 256
     Published(
         "Miles, 30B-A3B on 8 MI300X",
         MODELS["qwen3-30b-a3b"],

@@ -1,10 +1,9 @@
-"""What a job's setting is called in five engines and trainers, as "Export" shows it.
+"""What a job's settings are called in five engines and trainers, as "Export" shows them.
 
-One table, a row a quantity, a column a program; described.py reads a trainer's text back as a job. A name stands
-here only if it was read in the source of the release
-that VERSIONS gives: `vllm/engine/arg_utils.py`, SGLang's `srt/arg_groups/fields/`, verl's `trainer/config/`, TRL's
-`trainer/grpo_config.py` and `experimental/async_grpo/`, OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is
-not a model.
+One table, with a row per quantity and a column per program; described.py reads a trainer's text back as a job. A name
+is included only if it was found in the source of the release in VERSIONS: `vllm/engine/arg_utils.py`, SGLang's
+`srt/arg_groups/fields/`, verl's `trainer/config/`, TRL's `trainer/grpo_config.py` and `experimental/async_grpo/`,
+OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is not a model.
 """
 
 from collections.abc import Mapping
@@ -16,15 +15,15 @@ from sim.cluster import envelope
 from sim.cluster.hardware import Accelerator
 from sim.cluster.models import Model
 
-ENGINES = ("vLLM", "SGLang")  # the others train, and are asked for the rows under TRAINING too
-VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # handed on to vLLM; hydra adds what its file does not name by a plus
+ENGINES = ("vLLM", "SGLang")  # the others train, and also have the rows under TRAINING
+VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # passed on to vLLM; hydra needs a plus for options that its file does not name
 
 CONVERTED = "bf16 of a narrow file"  # weights_dtype
 GIVEN_IN_BF16 = "# the published file is narrower than bf16: give a converted file as the model"
 
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, and {completions} prompts times samples.
-# An option by value is {value: option}: "" where nothing is to be set, "# …" what to know where it is no option. A
-# program or a value that is left out has none.
+# An option that depends on the value is {value: option}: "" if there is nothing to set, "# …" is a remark instead of an
+# option. A program or a value that is left out has none.
 Table: TypeAlias = dict[str, tuple[str, dict[str, Any]]]
 SERVING: Table = {
     "tensor_parallel": (
@@ -53,7 +52,7 @@ SERVING: Table = {
             "verl": ROLLOUT + ".data_parallel_size={} " + ROLLOUT + ".expert_parallel_size={experts_over}",
         },
     ),
-    # verl has a name for it, and 0.9.1 raises NotImplementedError for vLLM and SGLang
+    # verl has a name for it, but 0.9.1 raises NotImplementedError for vLLM and SGLang
     "pipeline": ("stages of an engine", {"vLLM": "--pipeline-parallel-size {}", "SGLang": "--pp-size {}"}),
     "servers": (
         "an engine that spans several servers",
@@ -106,7 +105,7 @@ SERVING: Table = {
             "vLLM": {True: "--enable-prefix-caching", False: "--no-enable-prefix-caching"},
             "SGLang": {True: "", False: "--disable-radix-cache"},
             "verl": {True: ROLLOUT + ".enable_prefix_caching=True", False: ROLLOUT + ".enable_prefix_caching=False"},
-            "TRL": {True: ""},  # vLLM's own default, which TRL leaves as it is
+            "TRL": {True: ""},  # vLLM's own default, which TRL does not change
             "OpenRLHF": {True: "--vllm.enable_prefix_caching", False: ""},
         },
     ),
@@ -135,7 +134,7 @@ SERVING: Table = {
     "weights_dtype": (
         "the precision of the engine's weights",
         {
-            # "stored": as the checkpoint says, which engines read themselves
+            # "stored": as in the checkpoint, which engines read themselves
             "vLLM": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
             "SGLang": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
             "verl": {"bf16": "", "stored": "", "fp8": ROLLOUT + ".quantization=fp8", CONVERTED: GIVEN_IN_BF16},
@@ -146,7 +145,7 @@ SERVING: Table = {
     "offload_gib": (
         "room for the cache in host memory",
         {
-            "vLLM": "--kv-offloading-size {}",  # of all GPUs of an engine; SGLang counts that of one
+            "vLLM": "--kv-offloading-size {}",  # for all GPUs of an engine; SGLang counts it per GPU
             "SGLang": "--enable-hierarchical-cache --hicache-size {of_one_gpu}",
             "verl": VLLM + ".kv_offloading_size={}",
         },
@@ -155,7 +154,7 @@ SERVING: Table = {
     "placement": (
         "the placement of generation",
         {
-            # the routes that both need are there in dev mode alone, which `started` sets
+            # the routes that both need exist only in dev mode, which `started` sets
             "vLLM": {"colocated": "--enable-sleep-mode", "split": '--weight-transfer-config \'{{"backend":"nccl"}}\''},
             "SGLang": {
                 "colocated": "--enable-memory-saver",
@@ -186,7 +185,7 @@ LEFT_IN_VERL = "# verl: set actor_rollout_ref.rollout.name, actor_rollout_ref.mo
 TOOLS_IN_TRL = (
     "# TRL: pass your tools, or an environment, to the trainer; a turn that calls no tool ends the completion"
 )
-ASYNC_IN_TRL = ("concurrency", "micro_batch_tokens", "lag")  # quantities of AsyncGRPOConfig alone
+ASYNC_IN_TRL = ("concurrency", "micro_batch_tokens", "lag")  # quantities that only AsyncGRPOConfig has
 TURNS_IN_VERL = (
     "# verl: set actor_rollout_ref.rollout.agent.default_agent_loop, your tools, and "
     "multi_turn.max_tool_response_length, which counts characters"
@@ -200,7 +199,7 @@ TRAINING: Table = {
             "OpenRLHF": "--rollout.batch_size {} --train.batch_size {completions_of_update}",
         },
     ),
-    "updates": ("updates per step", {"verl": "", "TRL": "", "OpenRLHF": ""}),  # the prompts' option says it
+    "updates": ("updates per step", {"verl": "", "TRL": "", "OpenRLHF": ""}),  # implied by the prompts' option
     "samples": BATCH["samples"],
     "prompt": ("the longest prompt", {"verl": "data.max_prompt_length={}"}),
     "completion": BATCH["completion"],
@@ -230,7 +229,7 @@ TRAINING: Table = {
             "verl": {
                 "sync": "trainer.v1.trainer_mode=sync",
                 "carry-over": "trainer.v1.trainer_mode=colocate_async",
-                # an entry point of its own, which refuses a hybrid engine and looks for the others' files in a checkout
+                # a separate entry point, which refuses a hybrid engine and looks for the others' files in a checkout
                 "one-off": "'hydra.searchpath=[file://VERL/trainer/config]' actor_rollout_ref.hybrid_engine=False",
                 "async": "trainer.v1.trainer_mode=separate_async "
                 "trainer.v1.separate_async.parameter_sync_step={updates} actor_rollout_ref.hybrid_engine=False",
@@ -320,8 +319,8 @@ TRAINING: Table = {
             "verl": {
                 3: f"{ACTOR}.strategy=fsdp2 {ACTOR}.fsdp_config.fsdp_size=-1 "
                 f"{ACTOR}.fsdp_config.reshard_after_forward=True {ACTOR}.fsdp_config.model_dtype=fp32",
-                # Megatron's distributed optimizer; FSDP that keeps its weights gathered gathers and drops them in every
-                # micro-batch, which is another 2
+                # Megatron's distributed optimizer; FSDP that keeps its weights gathered still gathers and drops them in
+                # every micro-batch, a different kind of ZeRO 2
                 1: f"model_engine=megatron {ACTOR}.megatron.use_distributed_optimizer=True",
             },
             "TRL": {3: ""},
@@ -362,10 +361,10 @@ TRAINING: Table = {
     ),
 }
 TABLE = SERVING | TRAINING
-# without its option another job starts
+# without these options a different job starts
 NEEDED: tuple[str, ...] = ("data_parallel", "pipeline", "dcp", "turns", "grouped", "batches", "zero")
 NEEDED += ("training_tensor", "training_stages")
-# what verl's VeOmni engine calls what its FSDP engine has; it always shards everything, and a reference follows the
+# {option of verl's FSDP engine: its name in the VeOmni engine}, which always shards everything; a reference follows the
 # actor
 VEOMNI = {
     f"{ACTOR}.strategy=fsdp2 ": "",
@@ -374,7 +373,7 @@ VEOMNI = {
     f"{ACTOR}.fsdp_config.": f"{ACTOR}.veomni.",
     f"{ACTOR}.ulysses_sequence_parallel_size": f"{ACTOR}.veomni.ulysses_parallel_size",
 }
-# the same of its Megatron engine, which has its own words for recomputing, and takes no prompt once for a group
+# the same for its Megatron engine, which has its own options for recomputing and cannot share a group's prompt
 RECOMPUTED = f"{ACTOR}.megatron.override_transformer_config.recompute"
 MEGATRON = {
     " actor_rollout_ref.ref.fsdp_config.param_offload=True": "",
@@ -389,9 +388,10 @@ MEGATRON = {
 
 
 def texts(setting: Mapping[str, Any]) -> dict[str, str]:
-    """{program and version: text to paste} of a setting {quantity: value}; what a program has no option for is a line
-    that begins with #. Quantities are those of TABLE; `prompts` needs `samples`. Besides, `plan` is a line for the head
-    of each text, and `on` a (Model, Accelerator): then a trainer whose text would not fit there says so instead.
+    """{program and version: text to paste} for a setting {quantity: value}; anything a program has no option for is a
+    line that begins with #. Quantities are those of TABLE; `prompts` needs `samples`. In addition, `plan` is a line for
+    the top of each text, and `on` a (Model, Accelerator): a trainer whose text would not fit there then says so
+    instead.
     """
     if unknown := set(setting) - set(TABLE) - {"plan", "on"}:
         raise ValueError(f"{', '.join(sorted(unknown))}: the quantities are {', '.join(TABLE)}")
@@ -406,7 +406,7 @@ def texts(setting: Mapping[str, Any]) -> dict[str, str]:
 
 
 def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, accelerator: Accelerator) -> str:
-    """Why this text would not start what was planned, "" where it would."""
+    """Why this text would not start the planned job, or "" if it would."""
     if option(program, "overlap", asked) is None:
         return f"# {program} {VERSIONS[program]} does not run {asked['overlap']}: nothing to copy"
     if lacking := [needed for needed in NEEDED if needed in asked and option(program, needed, asked) is None]:
@@ -438,7 +438,7 @@ def text(program: str, setting: Mapping[str, Any]) -> str:
 
 
 def started(program: str, setting: Mapping[str, Any]) -> str:
-    """The command that options follow."""
+    """The command that comes before the options."""
     if program == "verl" and setting.get("overlap") == "one-off":
         return "python -m verl.experimental.one_step_off_policy.main_ppo"
     dev = "VLLM_SERVER_DEV_MODE=1 " if program == "vLLM" and "placement" in setting else ""
@@ -446,9 +446,9 @@ def started(program: str, setting: Mapping[str, Any]) -> str:
 
 
 def config_of_trl(notes: list[str], options: list[str], setting: Mapping[str, Any]) -> str:
-    """TRL's options are of a class, and those of engines beside it of a server, which vLLM's own text starts."""
+    """TRL's options as a configuration class, plus those of a separate server, which vLLM's own text starts."""
     name, asynchronous = "GRPOConfig", setting.get("overlap") == "async"
-    if setting.get("placement") == "split":  # these are read in colocate mode alone
+    if setting.get("placement") == "split":  # these are read only in colocate mode
         options = [words for words in options if not words.startswith("vllm_")]
         notes.append(SERVER_IN_TRL)
         server = {"tensor_parallel": "tensor-parallel-size", "engines": "data-parallel-size"}
@@ -468,7 +468,7 @@ def config_of_trl(notes: list[str], options: list[str], setting: Mapping[str, An
 
 
 def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | None:
-    """The words that set a quantity; "" where nothing is to be set, None where the program cannot."""
+    """The words that set a quantity; "" if there is nothing to set, None if the program cannot set it."""
     value, form = setting[quantity], TABLE[quantity][1].get(program)
     if program == "TRL" and quantity == "reuse_log_probs" and setting.get("overlap") == "async":
         return "" if value else "# AsyncGRPOTrainer trains on the engine's log-probs"
@@ -501,8 +501,8 @@ def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | Non
         value = setting["training_gpus"]
     group, groups = setting.get("tensor_parallel", 1), setting.get("data_parallel", 1)
     if program == "SGLang" and quantity == "tensor_parallel":
-        value = group * groups  # of a stage; the groups of attention divide it
-    spanned = value + 1 if quantity == "lag" else 0  # verl counts the versions from a completion's own to the trainer's
+        value = group * groups  # GPUs per stage; the attention groups divide it
+    spanned = value + 1 if quantity == "lag" else 0  # verl counts versions from a completion's own to the trainer's
     nodes, per_node = servers(value) if isinstance(value, int) else (1, 1)
     return form.replace("{}", "{0}").format(
         shown(value),
@@ -517,7 +517,7 @@ def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | Non
         between=value - 1 if quantity == "turns" else 0,
         of_all_engines=value * setting.get("engines", 1) if quantity == "concurrency" else 0,
         of_one_gpu=-(-value // (group * groups * setting.get("pipeline", 1))) if quantity == "offload_gib" else 0,
-        accelerated="fsdp2.yaml" if setting.get("overlap") == "async" else "zero3.yaml",  # AsyncGRPO takes FSDP2 alone
+        accelerated="fsdp2.yaml" if setting.get("overlap") == "async" else "zero3.yaml",  # AsyncGRPO accepts only FSDP2
     )
 
 
@@ -526,13 +526,13 @@ def shown(value: Any) -> Any:
 
 
 def servers(gpus: int) -> tuple[int, int]:
-    """(servers, GPUs of each): of eight, or the most below that which gives whole ones."""
+    """(servers, GPUs of each): eight per server, or the largest smaller number that divides the GPUs evenly."""
     per_node = next(n for n in range(min(8, gpus), 0, -1) if gpus % n == 0) if gpus else 1
     return gpus // per_node, per_node
 
 
 def batch_of_trl(completions: int, gpus: int, updates: int) -> str:
-    """One completion a GPU at a time, and so many updates of all that were generated."""
+    """Options for one completion per GPU at a time, and `updates` updates on all generated completions."""
     if completions // updates % gpus:
         return f"# TRL: {completions // updates:,} completions {INDIVISIBLE} {gpus} GPUs"
     each = completions // updates // gpus

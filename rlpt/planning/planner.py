@@ -1,8 +1,8 @@
-"""A run before it is begun: whether it fits, what a step and all steps take, and which changes would pay most.
+"""A run before it starts: whether it fits, how long a step and all steps take, and which changes would help most.
 
-Closed form: every number is asked of the module that owns it, memory, throughput, step, trainer, lengths, envelope,
-fabric or topology. What no module knows is how far a real system stays behind, so seconds are a range, from
-calibration.py: that of published steps, or of a job that the reader has timed. plan.py is the same for a terminal.
+Closed form: each number comes from the module that owns it: memory, throughput, step, trainer, lengths, envelope,
+fabric or topology. No module knows how far a real system falls short, so seconds are a range from calibration.py: that
+of published steps, or of a job that the reader has timed. plan.py is the same for a terminal.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,60 +22,60 @@ from sim.cluster.models import Model
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES, Service, Session
 from sim.words import counted, plural
 
-GAINED = 0.01  # of a step: a change that gains less is none
-WAYS = {  # what lesson 19 calls them
+GAINED = 0.01  # share of a step: smaller gains do not count
+WAYS = {  # {overlap: its name in lesson 19}
     "sync": topology.COLOCATED,
     "carry-over": topology.CARRY,
     "one-off": topology.ONE_OFF,
     "async": topology.ASYNC,
 }
-LOGITS_CHUNK = 1024  # assumed: tokens whose logits are there at a time while training
+LOGITS_CHUNK = 1024  # assumed: tokens whose logits exist at once while training
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is to be run, on what, and how."""
+    """What to run, on which hardware, and how."""
 
     model: Model
     accelerator: Accelerator
     law: Law  # of the lengths, with a limit
     gpus: int = 64
-    prompts: int = 512  # of a step
-    samples: int = 16  # completions of each
-    prompt: int = 512  # tokens
-    turns: int = 1  # in which the model writes a completion; the law is of all that it writes
-    returned: int = 1000  # tokens that a tool answers between two turns
-    tool_seconds: float = 20.0  # that a tool takes for it
-    kept: str = HOLD  # of turns.REUSES: what becomes of a completion's cache meanwhile
-    shared_cache: bool = False  # completions of a prompt run together and hold it once; it is read once in any case
-    overlap: str = "sync"  # of step.OVERLAPS: one pool for the first two, two pools for the others
-    share: float = 0.5  # of two pools, that of the engines
-    batches: float = 1.0  # in flight one step ahead: completions are so many versions old
-    updates: int = 1  # optimizer steps of a step
-    grouped: bool = False  # the trainer takes a prompt once for all of its completions
-    tensor_parallel: int = 0  # GPUs of a group of an engine; 0: the fewest of one server, else the best layout
+    prompts: int = 512  # per step
+    samples: int = 16  # completions per prompt
+    prompt: int = 512  # in tokens
+    turns: int = 1  # per completion; the law covers everything that the model writes
+    returned: int = 1000  # tokens that a tool returns between two turns
+    tool_seconds: float = 20.0  # for one answer of a tool
+    kept: str = HOLD  # one of turns.REUSES: what happens to a completion's cache meanwhile
+    shared_cache: bool = False  # a prompt's completions run together and store it once; it is read once in any case
+    overlap: str = "sync"  # one of step.OVERLAPS: one pool for the first two, two pools for the others
+    share: float = 0.5  # the engines' pool, if there are two
+    batches: float = 1.0  # in flight one step ahead: completions are this many versions old
+    updates: int = 1  # optimizer steps per step
+    grouped: bool = False  # the trainer processes a prompt once for all of its completions
+    tensor_parallel: int = 0  # GPUs per group of an engine; 0: the fewest in one server, else the best layout
     data_parallel: int = 1  # groups of an engine that share its experts
     pipeline: int = 1  # stages of an engine
-    context_parallel: int = 1  # GPUs of a group over which copies of its cache are cut by tokens; 0: all that have one
-    weight_bytes: float | None = None  # of the engine's weights; None: as the model's file stores them
+    context_parallel: int = 1  # GPUs per group that split copies of its cache by tokens; 0: all that have one
+    weight_bytes: float | None = None  # for the engine's weights; None: as the model's file stores them
     kv_bytes: float = 2
     hbm_share: float = memory.HBM_SHARE
     recompute: str = "full"
     training_parallel: int = 1  # GPUs that share a sequence while training: context parallelism
-    expert_parallel: int = 1  # GPUs over which the trainer deals out the experts of a layer
+    expert_parallel: int = 1  # GPUs over which the trainer splits the experts of a layer
     training_tensor: int = 1  # GPUs that share a layer while training: tensor parallelism
     training_stages: int = 1  # stages of the trainer: pipeline parallelism
-    zero: int = 3  # of training state, 1 shards the optimizer, 2 the gradients too, 3 the weights too
-    host_gb: float = 1000.0  # memory of a server's host
+    zero: int = 3  # stage: 1 shards the optimizer state, 2 also the gradients, 3 also the weights
+    host_gb: float = 1000.0  # host memory of a server
     reference: bool = False
-    reuse: bool = False  # the engine's log-probs stand for the old ones
-    test_seconds: float = 0.0  # of one completion's test, on average
+    reuse: bool = False  # the engine's log-probs replace the old ones
+    test_seconds: float = 0.0  # for the test of one completion, on average
     longest_test: float = 0.0
     workers: int = 64
     steps: int = 500
-    price: float = 2.0  # dollars for an hour of a GPU: the reader's assumption
+    price: float = 2.0  # dollars per GPU-hour: the reader's assumption
     efficiency: throughput.Efficiency = throughput.ASSUMED
-    calibration: Calibration | None = None  # what a job says that was timed
+    calibration: Calibration | None = None  # from a job that was timed
 
     @property
     def completions(self) -> int:
@@ -83,17 +83,17 @@ class Scenario:
 
     @property
     def answered(self) -> int:
-        """Tokens of a completion that tools have written."""
+        """Tokens per completion that come from tools."""
         return (self.turns - 1) * self.returned
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest sequence, its prompt and what tools return included."""
+        """Tokens of the longest sequence, including its prompt and what tools return."""
         return ceil(self.prompt + self.answered + self.law.longest)
 
     @property
     def context(self) -> float:
-        """Tokens before a token that is decoded, on average."""
+        """Tokens before a decoded token, on average."""
         return self.law.context(self.prompt + self.answered / 2)
 
     @property
@@ -103,12 +103,12 @@ class Scenario:
 
     @property
     def ahead(self) -> float:
-        """Batches of a step that are in flight where none is generated before the last one is trained on."""
+        """Batches in flight per step; 1 if the next one waits until the last one is trained on."""
         return self.batches if self.overlap == "one-off" else 1.0
 
     @property
     def dealt(self) -> int:
-        """GPUs over which the trainer deals out experts, of a model that has any."""
+        """GPUs over which the trainer splits the experts; 1 for a dense model."""
         return self.expert_parallel if self.model.moe else 1
 
     @property
@@ -117,7 +117,7 @@ class Scenario:
 
     @cached_property
     def job(self) -> envelope.Job:
-        """The same as `envelope` asks for it."""
+        """The scenario as an `envelope.Job`."""
         engine = Engine(
             self.gpus,
             self.tensor_parallel,
@@ -132,7 +132,7 @@ class Scenario:
         training = Training(
             self.gpus,
             reference=self.reference,
-            tokens=self.longest,  # assumed: a micro-batch is one sequence of the longest
+            tokens=self.longest,  # assumed: a micro-batch is one sequence of maximum length
             length=self.longest,
             recompute=self.recompute,
             logits_chunk=LOGITS_CHUNK,
@@ -149,7 +149,7 @@ class Scenario:
         assert engines is not None, "a scenario generates"
         auto = engine.data_parallel == engine.pipeline == engine.context_parallel == 1
         if engines.tensor_parallel is None and auto and (wide := layouts_of(self, engines.pool)):
-            return laid_out(self, wide[0].layout).job  # no server holds it: several do
+            return laid_out(self, wide[0].layout).job  # no single server holds it, but several do
         if self.context_parallel == 0 and engines.tensor_parallel in self.model.tp_sizes():
             copies = engines.group // self.model.shards_by_head(engines.group)
             return laid_out(self, replace(layouts.layout_of(engines), context_parallel=copies)).job
@@ -157,7 +157,7 @@ class Scenario:
 
     @cached_property
     def parts(self) -> tuple[Engine, Training]:
-        """(memory.Engine, memory.Training), each of its own pool, the engine with its size."""
+        """(memory.Engine, memory.Training), each for its own pool, with the engine's size filled in."""
         engine, training = envelope.parts(self.model, self.accelerator, self.job)
         assert engine is not None, "a scenario generates"
         return engine, training
@@ -177,7 +177,7 @@ class Scenario:
 
     @cached_property
     def slots(self) -> float:
-        """Sequences that one engine has begun and not ended, at most: what its cache holds, and those whose cache is
+        """The most sequences that one engine has in progress: those that its cache holds, plus those whose cache is
         elsewhere while a tool runs.
         """
         if self.turns == 1 or self.kept == HOLD:
@@ -186,14 +186,14 @@ class Scenario:
 
 
 def layouts_of(s: Scenario, gpus: int) -> tuple[layouts.Laid, ...]:
-    """Layouts of engines that hold the longest sequence on a pool of so many GPUs, the best first."""
+    """Layouts of engines that hold the longest sequence on a pool of `gpus` GPUs, best first."""
     siblings = s.samples if s.shared_cache else 1
     work = layouts.Work(s.context, s.prompt, siblings, s.weight_bytes, s.kv_bytes, s.hbm_share)
     return layouts.best(s.model, s.accelerator, gpus, s.completions, work, s.longest, s.efficiency)
 
 
 def laid_out(s: Scenario, layout: layouts.Layout) -> Scenario:
-    """The scenario with engines of this layout."""
+    """The scenario with engines in this layout."""
     return replace(
         s,
         tensor_parallel=layout.tensor_parallel,
@@ -204,7 +204,7 @@ def laid_out(s: Scenario, layout: layouts.Layout) -> Scenario:
 
 
 def known(s: Scenario, iteration: Timed | None = None, step: Measured | None = None) -> Scenario:
-    """The scenario with what the reader has timed, if anything, of an engine and of a step."""
+    """The scenario with the reader's timings, if any, of an engine and of a step."""
     if iteration:
         s = timed(s, iteration)
     if step:
@@ -214,8 +214,8 @@ def known(s: Scenario, iteration: Timed | None = None, step: Measured | None = N
 
 
 def timed(s: Scenario, one: Timed) -> Scenario:
-    """The scenario with the efficiencies that one timed iteration shows, of an engine of the scenario's own size where
-    it does not say of how many GPUs.
+    """The scenario with the efficiencies that one timed iteration shows. If the timing does not state its GPUs, the
+    engine has the scenario's own size.
     """
     size = one.gpus or s.engine.tensor_parallel or 1
     shape = (s.model, s.accelerator, one.sequences, one.context, one.seconds)
@@ -224,8 +224,8 @@ def timed(s: Scenario, one: Timed) -> Scenario:
 
 
 def calibrated(s: Scenario, seconds: Mapping[str, float], on: Scenario | None = None) -> Scenario:
-    """The scenario with what was measured, {role of calibration.ROLES or "step": seconds}, on it or on another job.
-    ValueError of one sentence where that job is impossible or its seconds contradict.
+    """The scenario calibrated by measurements, {role of calibration.ROLES or "step": seconds}, of itself or of another
+    job. Raises a ValueError with one sentence if that job is impossible or its seconds contradict each other.
     """
     job = without_price(on or s)
     if unfit := impossible(job):
@@ -234,26 +234,26 @@ def calibrated(s: Scenario, seconds: Mapping[str, float], on: Scenario | None = 
 
 
 def without_price(s: Scenario) -> Scenario:
-    """What seconds depend on, and nothing that was timed."""
+    """The scenario reduced to what seconds depend on, without timings."""
     return replace(s, steps=1, price=0.0, calibration=None)
 
 
 def misfits(s: Scenario) -> list[memory.Misfit]:
-    """What of it is impossible: [memory.Misfit]."""
+    """Everything in the scenario that is impossible, as [memory.Misfit]."""
     known = s.calibration
     mfu = attained_mfu(known) if known and "update" in known.timed else None
     return memory.fits(s.model, s.accelerator, mfu=mfu) or impossible(s)
 
 
 def attained_mfu(known: Calibration) -> float:
-    """Of the update that was timed."""
+    """The MFU of the update that was timed."""
     job, gpus = known.job, known.job.parts[1].gpus
     seconds = known.factors.update * formulas(job).train
     return throughput.attained_mfu(job.model, job.accelerator, gpus, batch(job).tokens, seconds)
 
 
 def impossible(s: Scenario) -> list[memory.Misfit]:
-    """The same of what was not timed."""
+    """The same without checking the timed update."""
     unfit = memory.fits(s.model, s.accelerator, efficiency=s.efficiency)
     if s.model.positions and s.longest > s.model.positions:
         what = f"{s.longest:,} tokens a sequence: {s.model.name} has {s.model.positions:,} positions"
@@ -278,12 +278,12 @@ def impossible(s: Scenario) -> list[memory.Misfit]:
     return []
 
 
-SERVER = 8  # assumed: GPUs of one host
+SERVER = 8  # assumed: GPUs per host
 
 
 def beyond_the_host(s: Scenario) -> list[memory.Misfit]:
-    """Training state that leaves the GPUs while they generate, and caches that leave them while tools run, without room
-    in the hosts' memory.
+    """Misfits for training state that leaves the GPUs while they generate, and for caches that leave them while tools
+    run, if the hosts' memory has no room for them.
     """
     servers, state, caches = ceil(s.engine.pool / SERVER), 0.0, 0.0
     if s.placement == "one pool":
@@ -301,14 +301,14 @@ def beyond_the_host(s: Scenario) -> list[memory.Misfit]:
 
 
 def offloaded_bytes(s: Scenario) -> float:
-    """Caches of one engine's sessions that wait for their tools."""
+    """Bytes of caches of one engine's sessions that wait for their tools."""
     state = at_once(s, live(s))
     of_each = memory.cache_bytes(s.model, s.context, s.engine) * s.engine.group * s.engine.pipeline
     return (state.alive - state.decoding) * of_each
 
 
 def tried(s: Scenario) -> str:
-    """What no number of GPUs has helped: the layouts that were tried."""
+    """In words, the layouts that were tried if no number of GPUs is enough."""
     engines = engines_of(s.engine) if s.tensor_parallel else f"{count_of_layouts(s)} layouts of engines"
     return f"tried: {engines}, trainers of {s.training_parallel} a sequence, up to {envelope.MOST:,} GPUs"
 
@@ -318,8 +318,8 @@ def count_of_layouts(s: Scenario) -> int:
 
 
 def fewest_gpus(s: Scenario) -> int | None:
-    """The fewest GPUs on which nothing is impossible, up to envelope.MOST; None if there are none. More GPUs make
-    nothing impossible but a batch too small for their engines, so halving the range finds it.
+    """The smallest number of GPUs on which the scenario is possible, up to envelope.MOST, or None. Adding GPUs can only
+    make a batch too small for their engines, which does not count here, so bisection finds it.
     """
 
     def fits(gpus: int) -> bool:
@@ -335,23 +335,23 @@ def fewest_gpus(s: Scenario) -> int | None:
 
 
 def spread(s: Scenario) -> calibration.Range:
-    """How far the predicted seconds reach, and why so far."""
+    """The range around the predicted seconds, and its source."""
     known = s.calibration
     return calibration.reach(known, s, same=known is not None and without_price(s) == known.job)
 
 
 def roles(s: Scenario) -> step.Roles:
-    """Seconds of each role, as predicted: by the formulas, times what a job says that was timed."""
+    """Predicted seconds of each role: by the formulas, times the factors of a timed job, if any."""
     return calibration.scaled(formulas(s), calibration.factors(s.calibration, s))
 
 
 def formulas(s: Scenario) -> step.Roles:
-    """Seconds of each role at the efficiencies that are assumed, or that an iteration shows."""
+    """Seconds of each role at the assumed efficiencies, or at those that a timed iteration shows."""
     return roles_with(s, trainer_of(s), batch(s))
 
 
 def roles_with(s: Scenario, by: trainer.Trainer, sequences: trainer.Batch) -> step.Roles:
-    """The same with a trainer that is laid out in any way, and any number of updates in a step."""
+    """The same with a trainer in any layout, and any number of updates per step."""
     shape_of_pass = s.model, s.accelerator, by, sequences
     rollout, stream = generated(s)
     resharded, one_pool = fabric.reshard_seconds(s.model, fabric.RESHARD_FAST), s.placement == "one pool"
@@ -369,8 +369,8 @@ def roles_with(s: Scenario, by: trainer.Trainer, sequences: trainer.Batch) -> st
 
 
 def generated(s: Scenario) -> tuple[float, float]:
-    """Seconds of a step's completions, (until the last of them is done, of their share of a steady stream). Batches
-    that are in flight together share one wait for the last.
+    """Seconds for a step's completions: (until the last of them is done, their share of a steady stream). Batches in
+    flight together share one wait for the last completion.
     """
     engine, completions = replace(s.engine, gpus=None), ceil(s.ahead * s.completions)
     pool = s.model, s.accelerator, s.engine.pool, completions, s.law, s.efficiency
@@ -382,18 +382,18 @@ def generated(s: Scenario) -> tuple[float, float]:
 
 
 def at_once(s: Scenario, bound: float) -> turns.Steady:
-    """One engine of sessions of several turns in its steady state, of which at most `bound` are alive."""
+    """The steady state of one engine with sessions of several turns, of which at most `bound` are alive."""
     served = Service(s.model, s.accelerator, replace(s.engine, gpus=None), s.efficiency, s.session)
     return served.state(s.context, s.room, bound)
 
 
 def trained(s: Scenario, train: bool = True) -> trainer.Pass:
-    """A pass of the trainer over the step's completions: the update, or forward alone as for log-probs."""
+    """A pass of the trainer over the step's completions: the update, or only the forward pass, as for log-probs."""
     return trainer.pass_seconds(s.model, s.accelerator, trainer_of(s), batch(s), train)
 
 
 def trainer_of(s: Scenario) -> trainer.Trainer:
-    """As its state is laid out; a micro-batch is as long as the longest sequence."""
+    """The trainer in the layout of its state; a micro-batch is as long as the longest sequence."""
     training = s.parts[1]
     return trainer.Trainer(
         training.gpus,
@@ -409,7 +409,9 @@ def trainer_of(s: Scenario) -> trainer.Trainer:
 
 
 def batch(s: Scenario) -> trainer.Batch:
-    """The step's sequences; a token's own is longer than the mean, E[n²]/E[n]. What tools return passes, too."""
+    """The step's sequences. A token's own sequence is longer than the mean, E[n²]/E[n]. What tools return is also
+    processed.
+    """
     before, mean = s.prompt + s.answered, s.law.mean
     weighted = (before**2 + 2 * before * mean + s.law.second_moment) / (before + mean)
     once = s.prompt * (1 - 1 / s.samples) if s.grouped else 0.0  # of a sequence, what another of its prompt has
@@ -423,7 +425,7 @@ def step_seconds(s: Scenario, found: step.Roles) -> float:
 
 
 def seconds(s: Scenario) -> float:
-    """Seconds of a step, as predicted."""
+    """Predicted seconds of a step."""
     return step_seconds(s, roles(s))
 
 
@@ -439,9 +441,9 @@ class Plan:
     scenario: Scenario
     peak: envelope.Peak  # the fullest moment
     engine: Engine
-    live: float  # sequences that decode together on one engine
+    live: float  # sequences in progress on one engine
     predicted: step.Roles
-    fast: step.Roles  # the short end of the range, which is no bound
+    fast: step.Roles  # the short end of the range, which is not a bound
     slow: step.Roles
     idle: float  # share of the step in which the less busy of two pools waits
     lag: float  # versions between a completion's first token and its update
@@ -452,7 +454,7 @@ class Plan:
 
     @property
     def gpu_hours(self) -> tuple[float, float]:
-        """Of all steps, (least, most)."""
+        """(least, most) GPU-hours of all steps."""
         s = self.scenario
         least, most = self.step_range
         return least * s.gpus * s.steps / 3600, most * s.gpus * s.steps / 3600
@@ -464,7 +466,7 @@ class Plan:
 
 
 def plan(s: Scenario) -> Plan:
-    """The answers for a scenario in which nothing is impossible, -> Plan; ValueError otherwise."""
+    """The Plan for a possible scenario; raises a ValueError if anything is impossible."""
     if unfit := misfits(s):
         raise ValueError(f"This job does not fit: {unfit[0].what}.")
     engine, expected, far = s.engine, roles(s), spread(s)
@@ -482,21 +484,19 @@ def plan(s: Scenario) -> Plan:
 
 
 def live(s: Scenario) -> float:
-    """Sequences that one engine has begun and not ended: its share of the completions in flight, or as many as it
-    may have.
-    """
+    """Sequences that one engine has in progress: its share of the completions in flight, or its maximum."""
     return min(s.ahead * s.completions / s.engines(s.engine.pool), s.slots)
 
 
 def concurrency(found: Plan) -> int:
-    """Sequences that an engine is allowed to run at once: half as many again as it has on average."""
+    """Sequences that an engine may run at once: 1.5 times its average."""
     s = found.scenario
     running = at_once(s, found.live).decoding if s.turns > 1 else found.live
     return max(ceil(1.5 * running), 1)
 
 
 def summary(found: Plan) -> str:
-    """A plan in one line: what runs where, how long a step takes, and what that rests on."""
+    """A plan in one line: what runs where, how long a step takes, and the basis of that range."""
     s, (generating, training) = found.scenario, envelope.pools(found.scenario.job)
     where = f"{generating} + {training}" if s.placement == "two pools" else f"{s.gpus}"
     seconds = seconds_range(*found.step_range)
@@ -513,7 +513,7 @@ class Answer(NamedTuple):
 
 
 def answers(found: Plan) -> list[Answer]:
-    """A Plan as a table: [Answer]."""
+    """A Plan as a table, [Answer]."""
     s, fast, slow = found.scenario, found.fast, found.slow
     streams = s.overlap in step.NO_TAIL
     needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
@@ -560,20 +560,20 @@ def seconds_range(low: float, high: float) -> str:
 
 
 def number_range(low: float, high: float) -> str:
-    """Two numbers of three digits, or one where they are the same."""
+    """Two numbers with three digits, or one if they are the same."""
     least, most = (f"{number:,.3g}" if number < 100 else f"{number:,.0f}" for number in (low, high))
     return least if least == most else f"{least} to {most}"
 
 
-# What would pay
+# What would help
 
 
 class Change(NamedTuple):
     words: str
-    costs: str  # what is given for it
+    costs: str  # what it costs
     lesson: str  # the number of the lesson that computes it
     scenario: Scenario
-    seconds: float  # of a step with it, as predicted
+    seconds: float  # predicted, of a step with it
 
     @property
     def free(self) -> bool:
@@ -581,7 +581,7 @@ class Change(NamedTuple):
 
     @property
     def same_job(self) -> bool:
-        """On the same GPUs and with the same completions: neither bought nor another task."""
+        """Whether it has the same GPUs and completions: nothing is bought, and the task is unchanged."""
         return self.costs not in (MORE, CUT)
 
 
@@ -589,8 +589,8 @@ MORE, CUT, FREE = "twice the GPUs", "long completions are cut off", "nothing"
 
 
 def changes(s: Scenario) -> list[Change]:
-    """Every change of one thing, whether it pays or not, impossible ones left out: [Change]. Those that cost nothing
-    first, then what pays most.
+    """All possible changes of a single thing, whether they help or not, as [Change]: first those that cost nothing,
+    then by predicted seconds.
     """
     tried = [
         Change(words, costs, lesson, there, seconds(there))
@@ -601,13 +601,13 @@ def changes(s: Scenario) -> list[Change]:
 
 
 def worth_trying(s: Scenario) -> list[Change]:
-    """The changes that shorten the step, each alone."""
+    """The changes that each shorten the step on their own."""
     now = seconds(s)
     return [change for change in changes(s) if change.seconds <= (1 - GAINED) * now]
 
 
 def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
-    """(words, what it costs, lesson, scenario) of every knob one rung further."""
+    """(words, what it costs, lesson, scenario) for every knob, one rung away."""
     yield f"{2 * s.gpus:,} GPUs", MORE, "19", replace(s, gpus=2 * s.gpus)
     prices = {
         "sync": "every pool waits for the other",
@@ -645,7 +645,7 @@ def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
     if s.kv_bytes > 1:
         yield "fp8 cache", "sampler and trainer differ", "20", replace(s, kv_bytes=1)
     yield from ((moves(s, there), FREE, "20", there) for there in engines_beside(s))
-    for field in TRAINED:  # of each the value that takes least
+    for field in TRAINED:  # the fastest value of each
         others = [other for other in TRAINED if other != field]
         same = [there for there in trainers(s) if all(getattr(there, other) == getattr(s, other) for other in others)]
         best = min((there for there in same if not misfits(there)), key=training_seconds, default=s)
@@ -681,12 +681,12 @@ def trainer_words(s: Scenario) -> str:
 
 
 def pinned(s: Scenario) -> Scenario:
-    """The scenario, which says how its engine is laid out."""
+    """The scenario with its engine's layout spelled out."""
     return laid_out(s, layouts.layout_of(s.engine))
 
 
 def engines_beside(s: Scenario) -> Iterator[Scenario]:
-    """Engines of half and twice as many GPUs a group; of experts or across servers, groups and stages, too."""
+    """Engines with half and twice as many GPUs per group; with experts also groups, and across servers also stages."""
     now = pinned(s)
     for size in (now.tensor_parallel // 2, 2 * now.tensor_parallel):
         if size in s.model.tp_sizes():
@@ -705,17 +705,17 @@ KEPT = dict(
     hold="hold caches while tools run", drop="drop caches while tools run", offload="offload caches to the host"
 )
 KEEPING = dict(none="keep all activations", selective="keep activations", full="recompute activations")
-TRAINED = ("recompute", "training_parallel", "dealt")  # how a trainer of the same GPUs is laid out
+TRAINED = ("recompute", "training_parallel", "dealt")  # layout of a trainer on the same GPUs
 SHARED = (1, 2, 4, 8)  # GPUs that share a sequence in training
-DEALT = (1, 2, 4, 8, 16, 32, 64)  # GPUs over which experts are dealt out
-# (ZeRO stage, GPUs that share a layer, stages) of a trainer: FSDP; what DeepSpeed has; Megatron's
+DEALT = (1, 2, 4, 8, 16, 32, 64)  # GPUs over which experts are split
+# (ZeRO stage, GPUs that share a layer, stages) of a trainer: FSDP; DeepSpeed; Megatron
 CUTS = [(3, 1, 1), *((2, shared, 1) for shared in SHARED)]
 CUTS += [(1, shared, stages) for shared in SHARED for stages in (1, 2, 4, 8, 16)]
 
 
 def trainers(s: Scenario) -> Iterator[Scenario]:
-    """The scenario with every way to share work and activations among its trainer's GPUs that programs offer at no
-    price.
+    """The scenario with every way to share work and activations among its trainer's GPUs that programs offer
+    for free.
     """
     training = envelope.pools(s.job)[1]
     dealt = [over for over in DEALT if s.model.moe and s.model.moe.experts % over == 0 == training % over]
@@ -726,21 +726,21 @@ def trainers(s: Scenario) -> Iterator[Scenario]:
 
 
 def cuts(s: Scenario) -> Iterator[Scenario]:
-    """The scenario with every way to cut the weights that its trainer keeps."""
+    """The scenario with every way to shard the weights that its trainer keeps."""
     for zero, shared, stages in CUTS:
         yield replace(s, zero=zero, training_tensor=shared, training_stages=stages)
 
 
 def well_trained(s: Scenario) -> Scenario:
-    """The scenario, whose work is laid out, with its weights cut as takes least of what fits, and laid out again."""
+    """The scenario with its weights sharded in the fastest way that fits, and then its work laid out again."""
     for ways in (cuts, trainers):
         s = fastest(s, ways(s))
     return s
 
 
 def fastest(s: Scenario, others: Iterable[Scenario]) -> Scenario:
-    """The scenario, or of others that fit the one that trains fastest where that is faster: of those as fast the first,
-    since the last bit of a sum is the processor's.
+    """The one of `others` that fits and trains fastest, if it is faster than the scenario itself. Of equally fast ones
+    it is the first, because the last bit of a sum depends on the processor.
     """
     laid_out = (there for there in others if not memory.layout_misfits(s.model, s.accelerator, there.parts[1]))
 
@@ -753,7 +753,7 @@ def fastest(s: Scenario, others: Iterable[Scenario]) -> Scenario:
 
 
 def well_kept(s: Scenario) -> Scenario:
-    """The scenario with what becomes of caches while tools run that takes least, where it fits."""
+    """The scenario with the fastest handling of caches while tools run, among those that fit."""
     if s.turns == 1:
         return s
     fitting = [there for there in (replace(s, kept=kept) for kept in REUSES) if not misfits(there)]
@@ -761,22 +761,22 @@ def well_kept(s: Scenario) -> Scenario:
 
 
 def training_seconds(s: Scenario) -> float:
-    """Of an update and the log-probs before it."""
+    """Seconds of an update and the log-probs before it."""
     return trained(s).seconds + (s.reference + (not s.reuse)) * trained(s, train=False).seconds
 
 
-ALIKE = 1e-9  # of a step's seconds: no gain, but the last bits of a sum
+ALIKE = 1e-9  # share of a step's seconds: not a gain, only rounding errors of a sum
 
 
 def arranged(s: Scenario) -> Change:
-    """The scenario's GPUs in the arrangement that makes its step shortest, the layout of the trainer, the size of an
-    engine and the split of two pools, at no price: some dozens of candidates, because a step falls and then rises with
-    the split.
+    """The scenario's GPUs in the arrangement that makes its step shortest, at no cost: the layout of the trainer, the
+    size of an engine and the split of two pools. It tries dozens of candidates, because a step first gets shorter and
+    then longer with the split.
     """
     best = Change("", FREE, "19", s, seconds(s))
     whole = replace(s, zero=3, training_tensor=1, training_stages=1)
     shared, sharded = (fastest(there, trainers(there)) for there in (s, whole))
-    # weights that are cut may leave a worse split of pools
+    # splitting the weights may force a worse split of pools
     for laid in dict.fromkeys((shared, sharded, well_trained(shared))):
         for sized in engines_worth_trying(well_kept(laid)):
             for there in balanced(sized) if s.placement == "two pools" else (sized,):
@@ -785,12 +785,12 @@ def arranged(s: Scenario) -> Change:
     return best
 
 
-WIDE = 4  # layouts of more than one group that a decision tries, each of another number of GPUs
+WIDE = 4  # layouts with more than one group to try, each with a different number of GPUs
 
 
 def engines_worth_trying(s: Scenario) -> Iterator[Scenario]:
-    """The scenario with one group an engine, of every size in one server; and with the layouts beyond that which give
-    most tokens a second on the pool that generates now.
+    """The scenario with one group per engine, for every size within one server, and with the larger layouts that give
+    the most tokens per second on the pool that generates now.
     """
     for size in s.model.tp_sizes():
         if size <= s.accelerator.scaleup_domain:
@@ -798,7 +798,7 @@ def engines_worth_trying(s: Scenario) -> Iterator[Scenario]:
     sizes: set[int] = set()
     for at in layouts_of(s, s.engine.pool):
         one_group = at.layout == layouts.Layout(at.layout.gpus)
-        # stages are for what no server holds: within one they are not tried
+        # stages are for what no single server holds; within one they are not tried
         inside = at.layout.gpus <= s.accelerator.scaleup_domain and (one_group or at.layout.pipeline > 1)
         if not inside and at.layout.gpus not in sizes and len(sizes) < WIDE:
             sizes.add(at.layout.gpus)
@@ -806,12 +806,12 @@ def engines_worth_trying(s: Scenario) -> Iterator[Scenario]:
 
 
 def balanced(s: Scenario) -> Iterator[Scenario]:
-    """The two splits between which the trainer becomes the longer lane, a whole engine apart: found by halving, because
-    with each engine more the trainer has less of the GPUs and of the time.
+    """The two splits, one whole engine apart, between which the trainer becomes the longer lane. Bisection finds them,
+    because every additional engine leaves the trainer fewer GPUs and less time.
     """
     training = s.parts[1]
     copy = training.cut * training.context_parallel
-    size = lcm(s.engine.size, copy, s.dealt * training.pipeline)  # whole engines, and whole copies of what trains
+    size = lcm(s.engine.size, copy, s.dealt * training.pipeline)  # whole engines, and whole copies of the trainer
 
     def divided(engines: int) -> Scenario:
         return replace(s, share=engines * size / s.gpus)
@@ -830,7 +830,7 @@ def waits_for_training(s: Scenario) -> bool:
 
 
 def moves(s: Scenario, there: Scenario) -> str:
-    """What of the arrangement differs, in words."""
+    """The differences in arrangement, in words."""
     same = layouts.layout_of(there.engine) == layouts.layout_of(s.engine)
     moves_in_words = [] if same else [engines_of(there.engine)]
     moves_in_words += [KEPT[there.kept]] if there.kept != s.kept else []
@@ -851,8 +851,8 @@ def moves(s: Scenario, there: Scenario) -> str:
 
 
 def best_changes(s: Scenario, n: int = 4) -> list[Change]:
-    """At most n changes of the same job, one after the other: [Change]. While the arrangement of the GPUs is worth
-    anything it comes first, for it costs nothing; then what pays most, which may make another arrangement better.
+    """At most n changes of the same job, one after another, as [Change]. A better arrangement of the GPUs always comes
+    first, because it is free; then the change that helps most, which may make a new arrangement worthwhile.
     """
     path: list[Change] = []
     now = seconds(s)

@@ -1,9 +1,9 @@
-"""What a reader brings instead of a row of our tables, read from text: a model's config.json, a chip, an iteration or
-roles of a step that were timed, lengths of completions.
+"""What readers bring instead of a row of our tables, parsed from text: a model's config.json, a chip, a timed iteration
+or timed roles of a step, lengths of completions.
 
-Each function returns what it made, the same text as short as it can be, and one sentence on what was understood; or it
-raises a ValueError of one sentence. A short text reads as what it was made from, and as itself. Reading
-is not a model.
+Each function returns the parsed object, the same text in its shortest form, and one sentence on what was understood, or
+raises a ValueError with one sentence. Parsing a short text gives the same object and the same text. Reading is not a
+model.
 """
 
 import json
@@ -21,7 +21,7 @@ from sim.cluster.hardware import ACCELERATORS, Accelerator, custom
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS, Model
 
-SMALLEST, LARGEST = 1e6, 1e14  # parameters; the second is a hundred times the largest model that is published
+SMALLEST, LARGEST = 1e6, 1e14  # parameters; the second is a hundred times the largest published model
 
 # keys that a shortened config keeps if anything depends on them
 KEPT = {
@@ -34,12 +34,12 @@ KEPT = {
     "rope_scaling",
     "rope_parameters",
 }
-BRACKETS = 300  # lists and objects in a config; published ones have a few dozen
+BRACKETS = 300  # the most lists and objects in a config; published ones have a few dozen
 
 NUMBER, WHOLE = r"(\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?)", r"(\d+(?:,\d{3})*)"
-BETWEEN = r"(?<!\d),|,(?!\d{3}(?!\d))|[;\n]+"  # parts; the comma of 1,979 is none
+BETWEEN = r"(?<!\d),|,(?!\d{3}(?!\d))|[;\n]+"  # separators of parts; the comma in 1,979 is not one
 Quantities: TypeAlias = Mapping[str, tuple[str, float, float, str]]
-CHIP: Quantities = {  # name: (pattern, least, most, how it is written)
+CHIP: Quantities = {  # {name: (pattern, least, most, how it is written)}
     "memory": (rf"{NUMBER} ?GB", 1, 4000, "{:.12g} GB"),
     "bandwidth": (rf"{NUMBER} ?TB/s", 0.01, 200, "{:.12g} TB/s"),
     "bf16": (rf"{NUMBER} ?TFLOPS?(?:/s)?", 1, 1e5, "{:.12g} TFLOP/s"),
@@ -60,10 +60,10 @@ TIMED_NEEDS, TIMED_ELSE = ("sequences", "context", "milliseconds"), dict(gpus=0)
 TIMED_EXAMPLE = "64 sequences, 2048 tokens, 12 ms"
 LENGTHS_EXAMPLE = "6000 24000 60000 131072"
 WIDTHS = {"bf16": 2, "fp8": 1}
-STORED = "as in its file"  # bf16 where it says nothing
+STORED = "as in its file"  # bf16 if the file does not say
 WEIGHTS = {STORED: None, **WIDTHS}
 SWITCH = {"on": True, "off": False}
-# {word: (field of planner.Scenario, what it may be)}: of the job on which seconds were measured
+# {word: (field of planner.Scenario, allowed values)} for the job on which seconds were measured
 JOB: Mapping[str, tuple[str, Any]] = {
     "model": ("model", MODELS),
     "chip": ("accelerator", ACCELERATORS),
@@ -103,12 +103,12 @@ JOB: Mapping[str, tuple[str, Any]] = {
 TIMES = (calibration.WHOLE, *calibration.ROLES)
 SHORTEST, FOREVER = 1e-6, 1e7  # seconds of a role
 MEASURED_EXAMPLE = "step=342.7 update=120"
-FEW, MANY, MOST = 4, 20, 10**7  # quantiles, or a column of at least and at most so many
-LONGEST = 10**7  # tokens of a completion
+FEW, MANY, MOST = 4, 20, 10**7  # number of quantiles; smallest and largest column
+LONGEST = 10**7  # tokens per completion
 
 
 def model(text: str) -> tuple[Model, str, str]:
-    """(Model, its config as short as it can be, sentence)."""
+    """(Model, its config in the shortest form, sentence)."""
     try:
         if len(re.findall(r"[\[{]", text)) > BRACKETS:
             raise ValueError("deeper than the browser can follow")
@@ -144,8 +144,8 @@ def no_number(word: str) -> NoReturn:
 
 
 def shortest(config: Mapping[str, Any], found: Model) -> Mapping[str, Any]:
-    """The config without what changes nothing of the model: first all that is known to be harmless or is not read, then
-    key by key.
+    """The config without anything that does not affect the model: first all keys that are known to be harmless or are
+    not read, then key by key.
     """
 
     def same(other: Mapping[str, Any]) -> bool:
@@ -171,7 +171,7 @@ def shortest(config: Mapping[str, Any], found: Model) -> Mapping[str, Any]:
 
 
 def chip(text: str) -> tuple[Accelerator, str, str]:
-    """(Accelerator, text, sentence) of a data sheet's numbers: dense FLOP/s, links in one direction."""
+    """(Accelerator, text, sentence) from a data sheet's numbers: dense FLOP/s, links in one direction."""
     n, short = quantities(text, CHIP, CHIP_NEEDS, CHIP_ELSE, CHIP_EXAMPLE)
     made = custom(n["memory"], n["bandwidth"], n["bf16"], n["fp8"], n["links"], int(n["domain"]), n["nic"])
     ridge = n["bf16"] / n["bandwidth"]
@@ -179,12 +179,12 @@ def chip(text: str) -> tuple[Accelerator, str, str]:
 
 
 class Timed(NamedTuple):
-    """One decode iteration of an engine that was timed."""
+    """One timed decode iteration of an engine."""
 
     sequences: float
-    context: float  # tokens of each
+    context: float  # tokens in each sequence
     seconds: float
-    gpus: int  # of the engine; 0 where that is not said
+    gpus: int  # of the engine; 0 if not stated
 
 
 def timed(text: str) -> tuple[Timed, str, str]:
@@ -195,14 +195,14 @@ def timed(text: str) -> tuple[Timed, str, str]:
 
 
 class Measured(NamedTuple):
-    """Seconds of a step and of its roles, and of what job."""
+    """Seconds of a step and of its roles, and the job that they are from."""
 
-    seconds: dict[str, float]  # by the names of calibration.ROLES, and "step"
-    job: dict[str, Any]  # fields of planner.Scenario in which it differs from the job at hand
+    seconds: dict[str, float]  # {name in calibration.ROLES, or "step": seconds}
+    job: dict[str, Any]  # fields of planner.Scenario in which it differs from the current job
 
 
 def measured(text: str) -> tuple[Measured, str, str]:
-    """(Measured, text, sentence) of words such as "step=342.7 update=120 gpus=64", in any order."""
+    """(Measured, text, sentence) from words such as "step=342.7 update=120 gpus=64", in any order."""
     text = re.sub(r"\s*[=:]\s*", "=", re.sub(r"(?<=\d) ?s(?![\w=])", "", text))
     by_role: dict[str, float] = {}
     job: dict[str, Any] = {}
@@ -258,7 +258,7 @@ def of_job(part: str, text: str, allowed: Any) -> Any:
 def quantities(
     text: str, words: Quantities, needs: Sequence[str], otherwise: Mapping[str, float], example: str
 ) -> tuple[dict[str, float], str]:
-    """({name: number}, text) of parts such as "80 GB", in any order, separated by commas or lines."""
+    """({name: number}, text) from parts such as "80 GB", in any order, separated by commas or lines."""
     values: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in re.split(BETWEEN, text))):
         read = {name: re.fullmatch(form, part, re.IGNORECASE) for name, (form, *_) in words.items()}
@@ -282,20 +282,20 @@ def number(word: str) -> float:
 
 
 def lengths(text: str) -> tuple[Law, str, str]:
-    """(Law, text, sentence) of four quantiles, p50, p90, p99 and the longest, or of a column of lengths in tokens. The
-    longest is where completions are cut, and p99 may lie beyond it.
+    """(Law, text, sentence) from four quantiles, p50, p90, p99 and the longest, or from a column of lengths in tokens.
+    Completions are cut off at the longest, and p99 may be beyond it.
     """
     return column([text])
 
 
 def column(blocks: Iterable[str]) -> tuple[Law, str, str]:
-    """The same of a text that comes in blocks, each of whole lines: a log of up to MOST lengths, kept as numbers."""
+    """The same for a text that comes in blocks of whole lines: a log of up to MOST lengths, stored as numbers."""
     parts: list[np.ndarray] = []
     count = 0
     for block in blocks:
         words = words_of(block)
         if not parts and len(words) > FEW and not is_number(words[0]):
-            words = words[1:]  # the heading of a column
+            words = words[1:]  # the column's heading
         parts.append(numbers_of(words))
         count += len(words)
         if count > MOST:
@@ -304,7 +304,7 @@ def column(blocks: Iterable[str]) -> tuple[Law, str, str]:
 
 
 def words_of(text: str) -> list[str]:
-    if "\n" in text:  # one in a line may be written 1,234
+    if "\n" in text:  # with one per line, 1,234 is a single number
         text = re.sub(r"(?m)^[ \t]*\d{1,3}(?:,\d{3})+[ \t\r]*$", lambda line: line[0].replace(",", ""), text)
     quantiles = text.split()
     if len(quantiles) == FEW and all(re.fullmatch(r"\d+|\d{1,3}(?:,\d{3})+", one) for one in quantiles):

@@ -1,8 +1,8 @@
-"""Published steps beside those that this book's model of costs predicts for the same jobs.
+"""Published steps next to the predictions of this book's cost model for the same jobs.
 
-Closed form, by planner.py at the efficiencies that are assumed everywhere; the publications are those of measured.py.
-Of a publication the shapes, GPUs, batch, mean length, limit and engine are taken. Nothing is fitted: the spread of
-lengths is assumed, and the mean where none is published follows from the update, which is then no evidence.
+Closed form, by planner.py at the efficiencies assumed everywhere; the publications are those in measured.py. The
+shapes, GPUs, batch, mean length, limit and engine are taken from each publication. Nothing is fitted: the spread of
+lengths is assumed, and if no mean is published it follows from the update, which then is no evidence.
 """
 
 import sys
@@ -18,7 +18,7 @@ from sim.cluster import lengths, step
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 
-SIGMA = 0.8  # assumed: spread of log length
+SIGMA = 0.8  # assumed: standard deviation of the log length
 
 
 class Compared(NamedTuple):
@@ -29,12 +29,12 @@ class Compared(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many times as long as predicted it took."""
+        """Published over predicted seconds."""
         return self.published / self.predicted
 
 
 def law_of(mean: float, longest: float, sigma: float = SIGMA) -> Law:
-    """The lognormal whose mean is this when it is cut at `longest`; ValueError where none is."""
+    """The lognormal whose mean is `mean` after the cut at `longest`; raises a ValueError if there is none."""
     if not 0 < mean < longest:
         raise ValueError(f"completions of at most {longest:,} tokens have no mean of {mean:,}")
     low, high = 1.0, 1e3 * longest
@@ -45,7 +45,7 @@ def law_of(mean: float, longest: float, sigma: float = SIGMA) -> Law:
 
 
 def predicted(row: measured.Published) -> dict[str, float]:
-    """{"generate", "log_probs", "update", "step"}: seconds of the job at the efficiencies that are assumed."""
+    """{"generate", "log_probs", "update", "step"}: seconds of the job at the assumed efficiencies."""
     assert row.model is not None, "a row without a model is not computed"
     job = planner.Scenario(
         row.model,
@@ -76,7 +76,7 @@ def predicted(row: measured.Published) -> dict[str, float]:
 
 @cache
 def compared() -> tuple[Compared, ...]:
-    """Every time that was published and is no input, row by row."""
+    """Every published time that is not an input, row by row."""
     rows = []
     for row in measured.PUBLISHED:
         by_model = predicted(row) if row.computed else {}
@@ -92,8 +92,8 @@ def steps() -> list[Compared]:
 
 
 def within(ends: tuple[float, float]) -> tuple[int, int]:
-    """(published steps from so many to so many times the predicted ones, all of them): what is not computed is a
-    miss.
+    """(published steps whose ratio to the prediction is in this range, all published steps); one that is not computed
+    counts as a miss.
     """
     return sum(ends[0] <= c.ratio <= ends[1] for c in steps()), len(measured.PUBLISHED)
 
@@ -105,7 +105,7 @@ class Pair(NamedTuple):
     after: Compared
 
     def within(self, factor: float, expected: float = 1.0) -> bool:
-        """Whether the one that was timed, times `expected`, says the other up to `factor`, times and over."""
+        """Whether the first step, times `expected`, predicts the second within `factor`, times or divided by."""
         off = self.after.ratio / self.before.ratio / expected
         return 1 / factor <= off <= factor
 
@@ -114,8 +114,8 @@ BEFORE, SINCE = ("NeMo RL 0.4", "NeMo RL 0.5"), ("NeMo RL 0.6",)  # releases who
 
 
 def pairs(differ: str, releases: tuple[str, ...] = BEFORE) -> list[Pair]:
-    """Of NeMo RL's rows: "placement", one pool and two of a release and chip; "chip", H100 and GB200 of a release and
-    placement.
+    """Pairs of NeMo RL's rows that differ in "placement", one pool and two for the same release and chip, or in "chip",
+    H100 and GB200 for the same release and placement.
     """
     named = {c.row.name: c for c in steps() if c.row.source in releases}
     pairs_of_rows = []
@@ -134,10 +134,10 @@ def like(one: measured.Published, other: measured.Published, differ: str) -> boo
 
 
 class Spread(NamedTuple):
-    """Of several ratios."""
+    """The spread of several ratios."""
 
     mean: float  # geometric
-    factor: float  # times and over, one standard deviation of the logarithm
+    factor: float  # ÷ and × this is one standard deviation of the logarithm
 
 
 def spread(found: Iterable[Compared]) -> Spread:
@@ -146,7 +146,7 @@ def spread(found: Iterable[Compared]) -> Spread:
 
 
 def table() -> str:
-    """All steps as lines of a Markdown table: job, published and predicted seconds, times."""
+    """All steps as lines of a Markdown table: job, published seconds, predicted seconds, ratio."""
     by_row = {c.row.name: c for c in steps()}
     lines = []
     for row in measured.PUBLISHED:
