@@ -414,7 +414,7 @@ def batch(s: Scenario) -> trainer.Batch:
     """
     before, mean = s.prompt + s.answered, s.law.mean
     weighted = (before**2 + 2 * before * mean + s.law.second_moment) / (before + mean)
-    once = s.prompt * (1 - 1 / s.samples) if s.grouped else 0.0  # of a sequence, what another of its prompt has
+    once = s.prompt * (1 - 1 / s.samples) if s.grouped else 0.0  # tokens that others of its prompt have too
     return trainer.Batch(s.completions * (before + mean - once), s.completions, s.longest, weighted, s.updates)
 
 

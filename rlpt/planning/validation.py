@@ -110,7 +110,7 @@ class Pair(NamedTuple):
         return 1 / factor <= off <= factor
 
 
-BEFORE, SINCE = ("NeMo RL 0.4", "NeMo RL 0.5"), ("NeMo RL 0.6",)  # releases whose pairs calibration.py rests on, or not
+BEFORE, SINCE = ("NeMo RL 0.4", "NeMo RL 0.5"), ("NeMo RL 0.6",)  # releases that calibration.py uses, or does not
 
 
 def pairs(differ: str, releases: tuple[str, ...] = BEFORE) -> list[Pair]:
