@@ -3,11 +3,11 @@
     pip install trl==TRL_VERSION
     python THE_FILE                                   # Qwen/Qwen2.5-0.5B-Instruct, on a GPU
     python THE_FILE --model NAME_OR_FOLDER --steps 500
-    python THE_FILE --tiny                            # a model of two layers made here, on a processor
+    python THE_FILE --tiny                            # a model of two layers made here, on a CPU
 
-Nothing but this file is needed. Each prompt is a sum of two digits, and what is right is judged by the scorer of the
-book, whose text stands below as it is there. Twenty sums are kept out of training. The log names every step, and the
-last line printed is the command that reads it.
+This file is all that is needed. Each prompt is a sum of two digits, and the book's own scorer, copied below word for
+word, decides which answers are correct. Twenty sums are kept out of training. The log names every step, and the last
+line printed is the command that reads it.
 """
 
 import argparse
@@ -20,10 +20,10 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 from trl.rewards import get_soft_overlong_punishment
 
-# ── the setting: what "Take" shows of the setting under TRL, between the brackets; for an RLOOConfig write RLOO ──
+# ── the setting: what "Export" shows for TRL, between the brackets; for an RLOOConfig set TRAINER to RLOO ──
 TRAINER = "THE_TRAINER"
 CONFIG = dict(THE_CONFIG)
-OVERLONG = THE_OVERLONG  # tokens below the longest completion from which on a price rises to 1; 0: there is none
+OVERLONG = THE_OVERLONG  # tokens before the longest completion over which a penalty rises to 1; 0: no penalty
 
 
 # ── the scorer ──
@@ -36,8 +36,8 @@ ASKED = "What is {}? Answer with one line and nothing else, in this form: Final:
 
 
 def reward(completions, answer, completion_ids, **others):
-    """1.0 or 0.0 a completion. One that is as long as it may be was cut off, and nobody knows what it would have said:
-    it is wrong.
+    """1.0 or 0.0 for each completion. One of maximum length was cut off, and nobody knows how it would have ended, so
+    it counts as wrong.
     """
     texts = [said if isinstance(said, str) else said[-1]["content"] for said in completions]
     return [
@@ -47,8 +47,8 @@ def reward(completions, answer, completion_ids, **others):
 
 
 def held_out(completions, answer, **others):
-    """1.0 where the last whole number of a completion is the answer, whatever stands around it: a second opinion with
-    weight 0, which no gradient sees. If it falls while the reward rises, the reward pays for something else.
+    """1.0 if the last whole number of a completion is the answer, whatever surrounds it: a second opinion with weight
+    0, which affects no gradient. If it falls while the reward rises, the reward measures something else.
     """
     texts = [said if isinstance(said, str) else said[-1]["content"] for said in completions]
     return [float((re.findall(r"\d+", text) or [""])[-1] == right) for text, right in zip(texts, answer)]
@@ -59,7 +59,7 @@ def longest():
 
 
 def datasets(tiny):
-    """(80 sums to train on, 20 kept out). What the tiny model completes is plain text, 3+4=; any other one is asked."""
+    """(80 sums to train on, 20 kept out). The tiny model completes plain text, 3+4=; any other is asked a question."""
 
     def ask(sum_):
         return f"{sum_}=" if tiny else [{"role": "user", "content": ASKED.format(sum_.replace("+", " + "))}]
@@ -69,17 +69,17 @@ def datasets(tiny):
     return Dataset.from_list(rows[20:]), Dataset.from_list(rows[:20])
 
 
-# ── a model that nothing is downloaded for ──
+# ── a model that needs no download ──
 def tiny(folder):
-    """Makes a model in a folder: two layers, one token a character, fitted for some seconds to sums of which half are
-    right, so that there is something to be rewarded.
+    """Makes a model in a folder: two layers, one token per character, trained for some seconds on sums of which half
+    are correct, so that some completions earn a reward.
     """
     import torch
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
     torch.manual_seed(0)
-    torch.set_num_threads(1)  # a model of this size gains nothing from more, and loses much where others work
+    torch.set_num_threads(1)  # more gain nothing for a model of this size, and cost much on a busy machine
     pieces = ["<pad>", "<eos>", "Final: ", "+", "=", *"0123456789"]
     parts = Tokenizer(models.WordLevel({piece: i for i, piece in enumerate(pieces)}, unk_token="<pad>"))
     parts.pre_tokenizer = pre_tokenizers.Split(Regex("Final: |."), "isolated")

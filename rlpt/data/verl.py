@@ -4,8 +4,8 @@ and a reward function into a folder, and prints the command that trains on them 
     pip install verl==VERL_VERSION datasets
     python THE_FILE --model Qwen/Qwen2.5-0.5B-Instruct --out THE_FOLDER
 
-Nothing but this file is needed. Each prompt is a sum of two digits, and what is right is judged by the scorer of the
-book, whose text stands below as it is there. Twenty sums are kept out of training.
+This file is all that is needed. Each prompt is a sum of two digits, and the book's own scorer, copied below word for
+word, decides which answers are correct. Twenty sums are kept out of training.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import random
 import shlex
 from pathlib import Path
 
-# ── the setting: what "Export" shows of the setting under verl, as a whole or line by line ──
+# ── the setting: what "Export" shows for verl, as a whole or line by line ──
 CONFIG = """
 THE_CONFIG
 """
@@ -38,8 +38,8 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None, **ot
 
 
 def rows(split):
-    """The columns that verl reads, of the 80 sums to train on or the 20 kept out: prompt, data_source, reward_model and
-    extra_info.
+    """The columns that verl reads, for the 80 sums to train on or the 20 kept out: prompt, data_source, reward_model
+    and extra_info.
     """
     shuffled = random.Random(0).sample(PROMPTS, len(PROMPTS))
     for index, (sum_, answer) in enumerate(shuffled[20:] if split == "train" else shuffled[:20]):
@@ -53,13 +53,13 @@ def rows(split):
 
 
 def options():
-    """CONFIG as a list of options: a whole block may be pasted, with its remarks, its command and its backslashes."""
+    """CONFIG as a list of options. A whole block may be pasted, with its comments, its command and its backslashes."""
     lines = [line for line in CONFIG.splitlines() if not line.strip().startswith("#")]
     return [word for word in " ".join(lines).replace("\\", " ").split() if "=" in word]
 
 
 def command(model, out):
-    """What the setting says goes before what stands here."""
+    """The command that trains; options in the setting override the defaults here."""
     said = [
         f"actor_rollout_ref.model.path={model}",
         "actor_rollout_ref.rollout.name=vllm",
@@ -79,7 +79,7 @@ def command(model, out):
     ]
     setting = options()
     if "algorithm.adv_estimator=gae" in setting:
-        said.append(f"critic.model.path={model}")  # verl's own is a model of seven billion weights
+        said.append(f"critic.model.path={model}")  # verl's default is a model of seven billion weights
     chosen = {line.split("=")[0].lstrip("+") for line in setting}
     said = [line for line in said if line.split("=")[0] not in chosen]
     log = f"VERL_FILE_LOGGER_PATH={shlex.quote(str(out / 'log.jsonl'))}"
