@@ -26,7 +26,7 @@ def sums(examples: Sequence[int]) -> list[str]:
 
 
 def pushed(advantage: float) -> str:
-    """An advantage in words, with two decimals; NaN, the mean of no answers, is "nothing"."""
+    """An advantage in words, with two decimals; "nothing" for NaN, if there are no answers."""
     return "nothing" if np.isnan(advantage) else decimal(advantage)
 
 
