@@ -95,8 +95,8 @@ GUESS = Guess(
     Knobs(prefix=False),
     2,
     lambda k, r: (
-        f"It is {r.speeds['prompts shared'] / r.trace.tokens_per_second:.2f} times as fast: a prompt’s tokens are read "
-        "together, but the completions are written token by token."
+        f"It is {r.speeds['prompts shared'] / r.trace.tokens_per_second:.2f} times as fast, because a prompt’s tokens "
+        "are all read together."
     ),
 )
 

@@ -58,8 +58,7 @@ GUESS = Guess(
     Knobs(orm_noise=0.5, prm_noise=0.5),
     2,
     lambda k, r: (
-        f"Answer scores solve {r.reranked(k)[0]:.1f} % and step scores {r.reranked(k)[1]:.1f} %, because step scores "
-        "reject chains that are correct by luck."
+        f"They solve {r.reranked(k)[0]:.1f} %. Step scores solve {r.reranked(k)[1]:.1f} %: they reject lucky chains."
     ),
 )
 

@@ -187,8 +187,8 @@ def first_told(lag):
     weighed, plain = (early(correction, lag)[0] for correction in (WEIGHED, PLAIN))
     fifth, ninth = ([f(run) for run in (weighed, plain)] for f in (lambda run: share(run)[4], after_nine))
     return (
-        f"At a lag of {lag}, the effective share in update 5 is {fifth[0]:.2f} with the ratio and {fifth[1]:.2f} "
-        f"without it. The pass rate after update 9 is {ninth[0]:.2f} with the ratio and {ninth[1]:.2f} without it."
+        f"With the ratio, the effective share in update 5 is {fifth[0]:.2f} and the pass rate after update 9 is "
+        f"{ninth[0]:.2f}, and without it, {fifth[1]:.2f} and {ninth[1]:.2f}."
     )
 
 
