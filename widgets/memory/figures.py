@@ -39,7 +39,7 @@ def kept_here(stage):
 
 
 # ── what a layer keeps ──
-CALLED = dict(none="nothing", selective="the scores", full="the whole layer")
+CALLED = dict(none="nothing is", selective="the scores are", full="the whole layer is")
 
 
 def recompute(mode):
@@ -81,7 +81,7 @@ def recompute(mode):
 
 def recomputed(mode):
     size = memory.activation_bytes(LLAMA, LENGTH, LENGTH, mode) / 1e9
-    return f"If {CALLED[mode]} is recomputed in the backward pass, a sequence takes {size:.3g} GB."
+    return f"If {CALLED[mode]} recomputed in the backward pass, a sequence takes up {size:.3g} GB."
 
 
 # ── which moment is full ──
