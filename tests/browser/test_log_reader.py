@@ -53,7 +53,7 @@ def test_a_log_is_dropped_read_drawn_and_asked_again(reader, log, width):
     assert STALE in said(page)
     assert page.get_attribute("run-doctor", "data-state") == "fired"
     expect(page.locator("run-doctor svg.run .mark.first")).to_be_visible()
-    assert "groups with one reward" not in page.inner_text("run-doctor .chart")  # which this log does not have
+    assert "rewards are equal" not in page.inner_text("run-doctor .chart")  # which this log does not have
     shown = page.locator(".next li:visible a")
     assert "/22c-asynchrony/" in shown.first.evaluate("(link) => link.href")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

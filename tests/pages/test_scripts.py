@@ -107,7 +107,7 @@ def test_verl_s_reward_file_judges_every_golden_case_that_has_an_answer_as_the_s
 
 def test_trl_s_reward_takes_texts_and_conversations_and_calls_what_was_cut_off_wrong():
     text = grpo("TRL")
-    source = part(text, "# ── the scorer ──\n", "# ── a model that nothing")
+    source = part(text, "# ── the scorer ──\n", "# ── a model that needs")
     space = {"CONFIG": dict(max_completion_length=8), "__name__": "script"}
     exec(compile(source, "script", "exec"), space)
     completions = ["Final: 7", [{"role": "assistant", "content": "Final: 7"}], "Final: 8", "Final: 7"]
@@ -241,7 +241,7 @@ def test_a_log_has_every_step_a_held_out_scorer_and_prompts_that_were_kept_out()
 
 
 def test_the_held_out_scorer_takes_the_last_whole_number():
-    source = part(grpo("TRL"), "# ── the scorer ──\n", "# ── a model that nothing")
+    source = part(grpo("TRL"), "# ── the scorer ──\n", "# ── a model that needs")
     exec(compile(f"import random, re\n{source}", "script", "exec"), space := {"CONFIG": {}})
     completions = ["Final: 7", "7 or 8", [{"role": "assistant", "content": "It is 17."}], ""]
     assert space["held_out"](completions=completions, answer=["7", "8", "7", "7"], prompts=[]) == [1.0, 1.0, 0.0, 0.0]
