@@ -87,6 +87,7 @@ ROOMS = dict(
     estimators={"worlds"},
     algorithms={"estimators"},
     verifiers={"worlds", "estimators"},
+    lab={"worlds", "estimators", "verifiers"},
     framework={"worlds", "estimators"},
     experiments={"worlds", "estimators", "verifiers", "algorithms", "framework", "pipeline", "cluster"},
     pipeline={"worlds", "estimators", "algorithms", "framework"},
