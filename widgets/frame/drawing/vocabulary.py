@@ -28,6 +28,7 @@ MARKS = {
     "tip": "a point at the end of dots: where it would have ended, filled if right, outlined if wrong",
     "counts": "large numbers below a picture: what a reader would count in it",
     "boxes": "many boxes of one kind that stay: frames of memories, time in which slots wait",
+    "gates": "a post is a check; a completion's thread ends at the post that stops it, or in a filled square if paid",
     "number table": "what a model answers for each row and column; filled where the number is correct",
     "wall": "a limit that ends whatever reaches it",
     "outline": "a region of a map, shaded: where people like completions better than the start's average",

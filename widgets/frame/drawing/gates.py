@@ -1,0 +1,129 @@
+"""Completions on their way through the checks of a scorer, as a view of a scene.
+
+A row is a completion, a post is a check, and a thread leads from the text to the post that stops it, with an open
+square there and the reason. A completion that passes all checks ends in a filled square. It is HTML, so that letters
+keep their size on a phone; there the threads are below the texts.
+"""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.pen import Pen
+
+SQUARE = 26  # pixels of a square, the unit of other views
+ROW, HEAD = 18, 58  # pixels: a row, and the names of the checks above it
+LONGEST = 30  # characters of a completion
+SIDE, WIDE = 10, 5  # of a square in a pile, with its gap; squares in a row of a pile
+SHOWN = {" ": "␣", "\n": "↵", "\r": "⏎", "\t": "⇥", "\u00a0": "⍽"}  # blanks, drawn
+
+
+@dataclass(frozen=True)
+class Row:
+    """A completion, and the check that stops it."""
+
+    expected: str
+    completion: str
+    stop: int  # index of that check; the number of checks if the completion is paid
+    reason: str  # in words, "" if it is paid
+
+
+def spelled(text: str) -> str:
+    """A completion as it is shown: every blank visible except single ones between words, cut to LONGEST characters."""
+    core = text.strip(" \t\r\n\u00a0")
+    at = text.find(core) if core else len(text)
+    inner = "".join(SHOWN.get(c, c) if c != " " else c for c in core).replace("  ", "␣␣")
+    shown = (
+        "".join(SHOWN.get(c, c) for c in text[:at]) + inner + "".join(SHOWN.get(c, c) for c in text[at + len(core) :])
+    )
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+
+
+def view(
+    key: str, alt: str, checks: Sequence[str], rows: Sequence[Row], asked: int, held: Sequence[int] = ()
+) -> scene.View:
+    """The rows after the first `asked` checks. With `held`, the posts hold piles instead of rows: how many completions
+    each check has stopped and, at the end, how many are paid.
+    """
+    high = (HEAD + ROW * len(rows)) / SQUARE
+    return dict(
+        **dict(key=key, alt=alt, marks=[], role="", wide=45.4, high=high),
+        **dict(checks=list(checks), gates=list(rows), asked=asked, held=list(held)),
+    )
+
+
+def is_gates(view: scene.View) -> bool:
+    return "gates" in view
+
+
+def share(place: float, posts: int) -> str:
+    """How far along the way a place between two posts is, in percent."""
+    return f"{100 * place / (posts + 1):.1f}%"
+
+
+def reached(row: Row, asked: int, posts: int) -> float:
+    """Where a completion stands: at the post that has stopped it, or in front of the next one."""
+    if row.stop < asked:
+        return row.stop + 0.5
+    return posts + 0.5 if asked == posts else float(asked)
+
+
+def drawn(pen: Pen, view: scene.View) -> None:
+    """The names of the checks with what each has stopped, then the rows, then the piles over them."""
+    key, checks, asked, held = view["key"], view["checks"], view["asked"], view["held"]
+    posts = len(checks)
+    pen.state[f"{key}.aria-label"] = view["alt"]
+    pen.state[f"{key}.class"] = css = "k-gates k-piled" if held else "k-gates"
+    room = f"--posts:{posts + 1};--rows:{len(view['gates'])}"
+    pen.out.append(
+        f'<div data-k="{key}" class="{css}" role="img" aria-label="{html.escape(view["alt"])}" style="{room}">'
+    )
+    stopped = held or [sum(row.stop == post for row in view["gates"]) for post in range(posts + 1)]
+    known = [stopped[post] if asked > min(post, posts - 1) else 0 for post in range(posts + 1)]
+    pen.out.append('<p class="k-posts"><small>expected</small><small>answer</small>')
+    for post, name in enumerate([*checks, "paid"]):
+        state = " k-put" if asked > min(post, posts - 1) else ""
+        now = " k-now" if post == asked - 1 else ""
+        pen.put("span", f"{key}p{post}", inner="\n", css=f"k-gate{state}{now}{' k-end' * (post == posts)}")
+        pen.out[-1] = pen.out[-1].removesuffix("\n</span>")
+        pen.out.append(f"<i>{html.escape(name)}</i>")
+        pen.put("b", f"{key}n{post}", str(known[post] or ""))
+        pen.out.append("</span>")
+    pen.out.append("</p>")
+    for i, row in enumerate(view["gates"]):
+        out = row.stop < asked
+        state = "k-stopped" if out else "k-paid" if asked == posts else "k-going"
+        pen.put(
+            "p",
+            f"{key}r{i}",
+            inner="\n",
+            css=f"k-row {state}",
+            style=f"--at:{share(reached(row, asked, posts), posts)}",
+        )
+        pen.out[-1] = pen.out[-1].removesuffix("\n</p>")
+        pen.out.append(
+            f"<small>{html.escape(row.expected)}</small><code>{html.escape(spelled(row.completion))}</code>"
+            '<span class="k-way"><i></i><b></b>'
+        )
+        pen.put("em", f"{key}w{i}", row.reason if out else "")
+        pen.out.append("</span></p>")
+    pen.out.append('<p class="k-heaps">')
+    for post in range(posts + 1):
+        tall = SIDE * -(-max(stopped) // WIDE)
+        pen.out.append(f'<svg viewBox="0 0 {SIDE * WIDE} {tall}" aria-hidden="true">')
+        pen.put(
+            "path",
+            f"{key}h{post}",
+            d=pile(known[post] if held else 0),
+            css="k-heap k-end" if post == posts else "k-heap",
+        )
+        pen.out.append("</svg>")
+    pen.out.append("</p></div>")
+
+
+def pile(many: int) -> str:
+    """So many squares, from the upper left."""
+    side = SIDE - 2
+    shape = (f"M{SIDE * (i % WIDE)} {SIDE * (i // WIDE)}h{side}v{side}h-{side}z" for i in range(many))
+    return "".join(shape) or "M0 0"
