@@ -9,26 +9,6 @@ const tame = (_, leaf) => (typeof leaf === "string" ? leaf.replaceAll(LEADS, "�
 const PAUSE = 200;  // milliseconds after a move, while a run is on
 const LONGEST = 4000;  // characters of a change that a link carries
 
-// Lines of two texts, [mark, line]: "+" is new, "−" is gone.
-function differences(before, after) {
-  const [a, b] = [before, after].map((text) => text.trimEnd().split("\n"));
-  const common = [...a, ""].map(() => Array(b.length + 1).fill(0));
-  for (let i = a.length - 1; i >= 0; i -= 1) {
-    for (let j = b.length - 1; j >= 0; j -= 1) {
-      const [down, right] = [common[i + 1][j], common[i][j + 1]];
-      if (a[i] === b[j]) common[i][j] = common[i + 1][j + 1] + 1;
-      else common[i][j] = down > right ? down : right;
-    }
-  }
-  const found = [];
-  for (let [i, j] = [0, 0]; i < a.length || j < b.length;) {
-    if (a[i] === b[j] && i < a.length) found.push([" ", a[i++], j++]);
-    else if (j < b.length && (i === a.length || common[i][j + 1] > common[i + 1][j])) found.push(["+", b[j++]]);
-    else found.push(["−", a[i++]]);
-  }
-  return found.filter(([mark]) => mark !== " ");
-}
-
 customElements.define("change-code", class extends Editing {
   connectedCallback() {
     this.widget = this.closest("figure").querySelector("rl-widget");
@@ -49,7 +29,6 @@ customElements.define("change-code", class extends Editing {
 
   edited() {
     super.edited();
-    this.differ();
     this.widget.carried = undefined;  // the address has what runs
   }
 
@@ -59,16 +38,6 @@ customElements.define("change-code", class extends Editing {
     if (this.source) return this.run();
     this.enter("ours");
     this.widget.share();
-  }
-
-  differ() {
-    const lines = differences(this.ours, this.field.value);
-    this.$(".differs").hidden = !lines.length;
-    this.$(".differs pre").replaceChildren(...lines.map(([mark, line]) => {
-      const row = document.createElement(mark === "+" ? "ins" : "del");
-      row.textContent = `${mark} ${line}`;
-      return row;
-    }));
   }
 
   run() {

@@ -6,6 +6,26 @@ const widget = () => document.querySelector("figure.rl-widget")?.id;
 const named = () => ["reader_worker", widget()].filter(Boolean).join(" ");
 python.own ??= interpreter(async () => (await import("./sandbox.js")).sandboxed(named()), LONGEST);
 
+// Lines of two texts, [mark, line]: "+" is new, "−" is gone.
+function differences(before, after) {
+  const [a, b] = [before, after].map((text) => text.trimEnd().split("\n"));
+  const common = [...a, ""].map(() => Array(b.length + 1).fill(0));
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) {
+      const [down, right] = [common[i + 1][j], common[i][j + 1]];
+      if (a[i] === b[j]) common[i][j] = common[i + 1][j + 1] + 1;
+      else common[i][j] = down > right ? down : right;
+    }
+  }
+  const found = [];
+  for (let [i, j] = [0, 0]; i < a.length || j < b.length;) {
+    if (a[i] === b[j] && i < a.length) found.push([" ", a[i++], j++]);
+    else if (j < b.length && (i === a.length || common[i][j + 1] > common[i + 1][j])) found.push(["+", b[j++]]);
+    else found.push(["−", a[i++]]);
+  }
+  return found.filter(([mark]) => mark !== " ");
+}
+
 export class Editing extends HTMLElement {
   connectedCallback() {
     this.field = this.$("textarea");
@@ -44,7 +64,18 @@ export class Editing extends HTMLElement {
     const source = this.field.value;
     keep(this.key, { source: source !== this.ours && source });
     this.$("pre code").textContent = source;  // for paper
+    this.differ();
     if (!this.asked) this.enter("edited, not run");
+  }
+
+  differ() {
+    const lines = differences(this.ours, this.field.value);
+    this.$(".differs").hidden = !lines.length;
+    this.$(".differs pre").replaceChildren(...lines.map(([mark, line]) => {
+      const row = document.createElement(mark === "+" ? "ins" : "del");
+      row.textContent = `${mark} ${line}`;
+      return row;
+    }));
   }
 
   enter(state, said = "", asked = false) {

@@ -1,8 +1,11 @@
 // A function that readers write, and what comes of it.
 import { Editing } from "./editing.js";
 import { draw } from "./figure.js";
+import { keep, kept } from "./page.js";
 
 const plain = (_, leaf) => (typeof leaf === "string" ? leaf.replaceAll("<", "‹") : leaf);  // for Plotly
+
+const words = (item) => item.textContent.trim();
 
 customElements.define("own-code", class extends Editing {
   run() {
@@ -34,6 +37,18 @@ customElements.define("own-code", class extends Editing {
     });
     this.panels = panels;
     this.redraw();
+    this.reach(shown.goals);
+  }
+
+  // A goal once reached stays reached.
+  reach(goals) {
+    if (!goals.length) return;
+    const items = [...this.querySelectorAll(".goals > li")];
+    const key = `met:${this.dataset.widget}`;
+    const fresh = items.filter((_, i) => goals[i]).map(words);
+    const known = [...new Set([...Object.values(kept(key)), ...fresh])];
+    keep(key, known);
+    for (const item of items) item.className = known.includes(words(item)) ? "met" : "";
   }
 
   redraw() {

@@ -50,6 +50,14 @@ class Challenge:
 
 
 @dataclass(frozen=True)
+class Goal:
+    """What a function that readers write should achieve, checked against what came of calling it."""
+
+    words: str  # "Choose correctly in all nine cases", without a full stop
+    met: Callable[[Any], bool]  # f(called)
+
+
+@dataclass(frozen=True)
 class Table:
     """The results of a reader's function, one row per case; whatever is left out of a long table is named in
     `caption`.

@@ -14,6 +14,8 @@ A page's module editable.py offers a function for editing (CONTRIBUTING.md, "A f
     called(function)  the results of calling a reader's function, or EDITED itself; all calls are made in here
     shown(called)     Shown: the sentence, the tables and the panels made from it
     NAMED             what the reader writes, for people who cannot see the field
+    GOALS             optional: what the function should achieve, as a tuple of Goals
+    HINTS             optional: (a hint, another hint, one solution)
 """
 
 import ast  # some of these only for readers: a snapshot of Python has what was imported, but no files
@@ -59,13 +61,13 @@ class Refused(ValueError):
 
 def stream(offer: ModuleType, source: str) -> Iterator[str]:
     """The results of a reader's version of an offer's function, as JSON for the page: first false, once the reader's
-    code has ended, because its two seconds don't include what follows; then {sentence, tables, panels, beside}, or
-    {refused, line}.
+    code has ended, because its two seconds don't include what follows; then {sentence, tables, panels, beside, goals},
+    or {refused, line}.
     """
     try:
         called, beside = calls(offer, source)
         yield "false"
-        yield json.dumps(plain(dict(drawn(offer.shown(called)), beside=beside)))
+        yield json.dumps(plain(dict(drawn(offer.shown(called)), beside=beside, goals=reached(offer, called))))
     except Refused as refused:
         yield json.dumps(dict(refused=str(refused), line=refused.line))
 
@@ -77,6 +79,11 @@ def calls(offer: ModuleType, source: str) -> tuple[Any, str]:
         yours = Yours(compiled(source, offer.EDITED), getattr(offer, "RETURNS", None))
         called = offer.called(yours)
     return called, beside(yours.faults, printed.getvalue())
+
+
+def reached(offer: ModuleType, called: Any) -> list[bool]:
+    """Which goals of an offer these results reach."""
+    return [bool(goal.met(called)) for goal in getattr(offer, "GOALS", ())]
 
 
 def ours(offer: ModuleType) -> dict[str, Any]:

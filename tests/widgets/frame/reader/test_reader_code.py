@@ -1,5 +1,6 @@
 """A reader's code: compiled under the names of its module, refused in one sentence with its line."""
 
+import inspect
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from widgets.frame.contract.exercises import Shown, Table
 from widgets.frame.drawing import marks, written
-from widgets.frame.reader import reader_code
+from widgets.frame.reader import reader_code, reader_worker
 
 SCALE = 3.0
 
@@ -115,3 +116,14 @@ def test_a_result_is_data_for_the_page():
     data = json.loads(json.dumps(written.plain(result)))
     assert data["tables"] == [{"caption": "Two", "head": ["a", "b"], "rows": [["1", "2"]], "taken": False}]
     assert data["panels"][0]["data"][0]["y"] == [1, 1, 1] and data["panels"][0]["alt"].startswith("Title, note")
+
+
+WITH_GOALS = [offer for offer in reader_worker.OFFERS.values() if hasattr(offer, "GOALS")]
+
+
+@pytest.mark.parametrize("offer", WITH_GOALS, ids=lambda offer: offer.ID)
+def test_the_solution_reaches_every_goal_and_what_readers_begin_with_does_not(offer):
+    *_, first = reader_worker.stream(offer.ID, inspect.getsource(offer.EDITED))
+    *_, last = reader_worker.stream(offer.ID, offer.HINTS[-1])
+    assert not all(json.loads(first)["goals"]) and all(json.loads(last)["goals"])
+    assert len(offer.HINTS) == 3 and not any(goal.words.endswith(".") for goal in offer.GOALS)
