@@ -236,11 +236,13 @@ def test_no_line_of_script_or_style_is_longer_than_120_characters():
 ONLY_ON = {  # kinds of pages; the others are on all
     **dict.fromkeys(("embed.js", "widget.js", "knobs.js", "status.js"), ("lesson", "own", "map", "compare")),
     "map.js": ("map",),
-    "play.js": ("lesson",),
+    "play.js": ("lesson", "lab"),
     "scene.js": ("lesson", "own", "map", "compare", "doctor"),
     "pairs.js": ("compare",),
-    "own.js": ("own",),
-    "editing.js": ("own",),
+    "own.js": ("own", "lab"),
+    "sort.js": ("lab",),
+    "note.js": ("lab",),
+    "editing.js": ("own", "lab"),
     "change.js": (),  # with editing.js a lesson asks for it when the fold of its function is opened
     "export.js": (),  # and for this one with another fold
     "typed.js": (),  # when a number is typed

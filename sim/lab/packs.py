@@ -1,7 +1,7 @@
-"""The Lab's packs: prompts with their expected answers, frozen completions, and the words that are confused most often.
+"""The Lab's packs: prompts with their expected answers, frozen completions, and words that are often confused.
 
-These are data, not a model. The completions were written by a seeded program that imitates a policy in the middle of its training. No
-language model was run. A pack never changes without a new version.
+These are data, not a model. The completions were written by a seeded program that imitates a policy in the middle of
+its training. No language model was run. A pack never changes without a new version.
 """
 
 import json

@@ -8,6 +8,8 @@ const KINDS = {  // of what is kept: how it is told from anything else, and what
   "broke:\\w+": { is: (value) => texts(Object.values(value)), both: (here, there) => ({ ...there, ...here }) },
   "job-v1": { is: (value) => texts(Object.values(value)), both: (here) => here },
   "own:[\\w-]+": { is: ({ source }) => texts([source]), both: (here) => here },
+  "sort:[\\w.]+": { is: (value) => texts(Object.values(value).flat()), both: (here, there) => ({ ...there, ...here }) },
+  "note:\\w+": { is: ({ text, title }) => texts([text, title]), both: (here) => here },
 };
 const texts = (values) => values.every((value) => typeof value === "string");
 const counted = (n, one, more) => (n ? [`${n} ${n > 1 ? more : one}`] : []);
@@ -35,6 +37,8 @@ function said(things) {
     ...counted(of("met:").flat().length, "challenge", "challenges"),
     ...counted(of("job-v1").length, "job", "jobs"),
     ...counted(of("own:").length, "changed function", "changed functions"),
+    ...counted(of("sort:").length, "exercise begun", "exercises begun"),
+    ...counted(of("note:").length, "note", "notes"),
   ].join(", ");
 }
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 FRONT_MATTER = dict(  # field: what it holds
-    kind="lesson (which may be left out), exercise, essay or reference",
+    kind="lesson (which may be left out), exercise, essay, lab or reference",
     title="the name of a page without a number",
     question="the one question of the page, which ends in a question mark",
     needs="a list of the lessons to be read before, by file name without .md; [] for none",
@@ -69,6 +69,26 @@ KINDS = dict(
         words=(600, 3300),
         sources=3,
     ),
+    lab=Kind(
+        fields=("kind", "question", "needs", "also", "believe", "see", "time"),
+        optional=(),
+        order=(
+            "```opening",
+            "## 1 ·",
+            "## 2 ·",
+            "## What it was",
+            "## Takeaways",
+            "## Check your understanding",
+            "## Your note",
+            "```note",
+            "## Going further",
+            "## Sources",
+        ),
+        words=(600, 2000),
+        also=("??? deeper",),
+        main_path=(350, 800),
+        sources=1,
+    ),
     reference=Kind(fields=("kind", "title"), optional=("home", "hide"), order=("\n# ",), words=(0, 3300)),
 )
 # What a lesson may have at most; those that were there before this was asked are slimmed when they are touched.
@@ -91,6 +111,7 @@ LARGER = (  # numbers may be crossed out, and none added
 BEFORE_A_FIGURE = 250  # words
 SEE_WORDS, TAKE_WORDS = 25, 30
 TAKE_LINES = 3
+LAB_QUESTIONS = 2  # of a page of the Lab, which has no knobs
 LINKS = 4  # that turn knobs, all of them after the widget
 DEEPER = ["derivation", "figure", "experiment", "production", "evidence", "code"]  # what a fold may be
 SOURCES = ["production", "replication", "ablation", "theory", "paper", "docs"]  # what a source may be

@@ -49,12 +49,16 @@ class Page:
         return self.widget or self.stem.partition("-")[2].replace("-", "_")
 
 
+LAB_STEMS = {page.stem for page in lessons.lab()}
+
+
 def page(path):
     return Page(path.stem, *lessons.front_matter(path.name))
 
 
 PAGES = [page(path) for path in sorted((ROOT / "lessons").glob("*.md"))]
 NUMBERED = [page for page in PAGES if page.stem[0].isdigit()]
+LAB = [page for page in PAGES if page.kind == "lab"]
 
 
 def each(pages):
@@ -78,10 +82,14 @@ def knob_links(text):
 
 
 @every_page
-def test_a_page_is_of_a_kind_and_all_but_references_have_a_number(page):
+def test_a_page_is_of_a_kind_and_lessons_have_a_number(page):
     must(page.kind in rules.KINDS, page, f"`kind` is one of {', '.join(rules.KINDS)}, not {page.kind}")
     numbered = page in NUMBERED
-    must(numbered == (page.kind != "reference"), page, "a page has a number unless it is of the kind reference")
+    without = page.kind in ("reference", "lab")
+    must(numbered != without, page, "a page has a number unless it is of the kind reference or lab")
+    must(
+        (page.kind == "lab") == (page.stem in LAB_STEMS), page, "a page of the Lab is named m and its number, as in nav"
+    )
 
 
 @every_page
@@ -147,6 +155,16 @@ def test_three_questions_one_of_which_a_knob_answers(page):
     must(any("data-knobs" in one for one in questions), page, "the answer to one of the questions links to a knob")
 
 
+@each(LAB)
+def test_a_page_of_the_lab_asks_two_questions_and_has_two_or_three_exercises(page):
+    asked = page.text.count("??? quiz ")
+    must(asked == rules.LAB_QUESTIONS, page, f"a page of the Lab asks {rules.LAB_QUESTIONS} questions, not {asked}")
+    exercises = re.findall(r"^## \d · ", page.text, flags=re.M)
+    must(2 <= len(exercises) <= 3, page, f"a page of the Lab has two or three exercises, not {len(exercises)}")
+    fences = re.findall(r"^ *```(?:sort|own)$", page.text, flags=re.M)
+    must(len(fences) >= len(exercises), page, "each exercise is a fence `sort` or `own`")
+
+
 @each([page for page in PAGES if page.widget])
 def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
     before, widget = page.text.partition("```widget")[0], page.widget
@@ -209,6 +227,8 @@ def test_the_main_path_is_short_and_has_its_first_figure_early(page):
     path = page.text.partition("## Going further")[0]
     words, (least, most) = len(without_marks(path).split()), page.rules.main_path
     must(least <= words <= most, page, f"{least} to {most:,} words before *Going further*, not {words}")
+    if not page.rules.figures:  # its scene is above all text
+        return
     before, most = len(without_marks(path.partition("```figure")[0]).split()), rules.BEFORE_A_FIGURE
     must(before <= most, page, f"at most {most} words stand before a figure: {before}")
     # those in the margin have no handle and are not counted

@@ -27,8 +27,10 @@ from tools.pages import (
     failures,
     frames,
     hero,
+    lab,
     lessons,
     lineage,
+    notes,
     pipeline_map,
     quoting,
     results,
@@ -36,6 +38,7 @@ from tools.pages import (
     scenes,
     scripts,
     small_figures,
+    sorts,
     words,
 )
 from widgets.frame.contract import machine_knobs
@@ -143,6 +146,12 @@ def pipeline(panels):
 @loud
 def cards(_):
     return lessons.cards(after={"Part II": lineage.figure()}, emblems=hero.emblems())
+
+
+@loud
+def lab_cards(section):
+    """`aims` or `pages` of the Measurement Lab."""
+    return part("lab", **lab.shown(section))
 
 
 @loud
@@ -342,6 +351,18 @@ def figure(spec):
 
 
 @loud
+def sort(place):
+    """`lab_m0.kata`: cases of widgets/lab_m0/sorts.py that readers judge."""
+    return part("sort", **sorts.shown(place))
+
+
+@loud
+def note(body):
+    """A note that readers keep: its name and title, what is asked, the list of what it contains, a model."""
+    return part("note", **notes.read(body))
+
+
+@loud
 def failure_rows(title):
     """A group of lessons/data/failures.yml, by its title."""
     return part("failures", rows=failures.shown(title))
@@ -385,6 +406,9 @@ def own(name):
         name=name,
         named=offer.NAMED,
         kept=getattr(offer, "KEPT", ""),
+        widget=offer.__name__.split(".")[1],
+        goals=[goal.words for goal in getattr(offer, "GOALS", ())],
+        hints=getattr(offer, "HINTS", ()),
         code=code,
         link=Markup(quoting.link(path, line)),
         shown=result,
@@ -428,7 +452,12 @@ def one_batch(_):
 
 @loud
 def opening(name):
-    """The two settings of a widget's OPENING on the first screen: two recorded runs, or a scene that plays."""
+    """The two settings of a widget's OPENING on the first screen, two recorded runs or a scene that plays; or the scene
+    `lab_m0.gates` of a page without a simulator.
+    """
+    module, dot, scene_name = name.partition(".")
+    if dot:  # a page without a simulator
+        return part("scene", **scenes.figure(module, scene_name, "code"), opening=True, run_names=())
     offered = small_figures.opening_of(name)
     if not isinstance(offered, Played):
         return part("opening", **small_figures.opening(name))

@@ -25,8 +25,8 @@ WHEN = {  # (has a widget, asks questions)
 
 
 def head_all(site):
-    """The pages of the finished lessons below `site`."""
-    finished = {lesson.stem: lesson for lesson in lessons.finished()}
+    """The pages of the finished lessons and of the Lab below `site`."""
+    finished = {lesson.stem: lesson for lesson in (*lessons.finished(), *lessons.lab())}
     if outside := [path.stem for path in sorted(LESSONS.glob("[0-9]*.md")) if path.stem not in finished]:
         raise ValueError(f"lessons/{outside[0]}.md stands in no line of nav in mkdocs.yml")  # Zensical does not mind
     letters = lesson_data.of_pages("letters")
@@ -46,20 +46,28 @@ def headed(page, lesson, front, needed, letters):
     before, title, after = re.split(r"(<h1\b.*?</h1>)", page, maxsplit=1, flags=re.S)
     window = html.escape(f"{lesson.full} – RL Post-Training")
     before = re.sub(r"<title>.*?</title>", f"<title>{window}</title>", before, count=1, flags=re.S)
-    head = part("lesson", lesson=lesson, front={"see": "", **front}, needed=needed, title=Markup(title))
+    minutes = lesson.played if lesson in lessons.lab() else lesson.minutes
+    head = part(
+        "lesson", lesson=lesson, front={"see": "", **front}, needed=needed, title=Markup(title), minutes=minutes
+    )
     body, end, below = after.partition("</article>")
     body = quizzes.asked(in_depths(noted(believed(body, front), letters), lesson))
+    if lesson in lessons.lab():  # done is what its goals say
+        return before + head + body + end + below
     when = WHEN.get(("<rl-widget" in body, 'class="quiz"' in body), "")
     done = DONE.format(stem=lesson.stem, widget=lesson.widget, when=when)
     return before + head + body + done + end + below
 
 
 def believed(body, front):
-    """What readers may think until now stands where they can try it: above the simulator."""
+    """What readers may think until now stands where they can try it: above the simulator or, in the Lab, the first
+    exercise.
+    """
     if "believe" not in front:
         return body
     belief = Markup('<p class="belief"><b>You might think:</b> {}</p>').format(front["believe"])
-    return re.sub(r'(<h2 id="the-simulator">.*?</h2>)', lambda title: title[0] + str(belief), body, count=1, flags=re.S)
+    place = '1-[^"]*' if front.get("kind") == "lab" else "the-simulator"
+    return re.sub(rf'(<h2 id="{place}">.*?</h2>)', lambda title: title[0] + str(belief), body, count=1, flags=re.S)
 
 
 def noted(body, letters):
@@ -82,9 +90,10 @@ def in_depths(body, lesson):
     path, *further = re.split(r'(<h2 id="going-further">.*?</h2>)', body, maxsplit=1, flags=re.S)
     if not further:
         return body
-    order = lessons.finished()
+    order = lessons.beside(lesson)
     following = order[order.index(lesson) + 1 :]
-    spared = f" Nothing below is needed for lesson {following[0].number}." if following else ""
+    kind = "lesson" if order == lessons.finished() else "page"
+    spared = f" Nothing below is needed for {kind} {following[0].name.split()[0]}." if following else ""
     return (
         f'{path}<section data-depth="further">{further[0]}<p class="depth">{lesson.deeper} min.{spared}</p>'
         f"{further[1]}</section>"

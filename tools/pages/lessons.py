@@ -79,6 +79,17 @@ def finished():
     return tuple(lesson(part, name, path) for part, name, path in navigation() if re.match(r"\d\d", path))
 
 
+@cache
+def lab():
+    """Every page of the Measurement Lab in the navigation, in reading order."""
+    return tuple(lesson(part, name, path) for part, name, path in navigation() if re.match(r"m\d", path))
+
+
+def beside(page):
+    """The lessons, or the pages of the Lab, among which this one stands."""
+    return lab() if page in lab() else finished()
+
+
 def navigation():
     """[(part, name, path)] of every page."""
     nav = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Nav)["nav"]

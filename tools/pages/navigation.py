@@ -23,9 +23,9 @@ def lay(site):
         text = file.read_text(encoding="utf-8")
         for line, with_mark in rail:
             text = line.sub(lambda match, mark=with_mark: mark(match), text)
-        lesson = next((each for each in order if each.stem == file.parent.name), None)
+        lesson = next((each for each in (*order, *lessons.lab()) if each.stem == file.parent.name), None)
         if lesson and file.name != "404.html":
-            text = along(text, lesson, order)
+            text = along(text, lesson, lessons.beside(lesson))
         counts = f"{lessons.count(order)} lessons · {lessons.found(order)} breaks found"
         counts += f" · {lessons.met(order)} challenges met"
         text = text.replace(CLOSED, OPENED, 1)

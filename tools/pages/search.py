@@ -97,7 +97,7 @@ class Article(HTMLParser):
 
 def index(site):
     """Write the index of the generator that made the pages at `site`."""
-    by_address, documents = {lesson.url: lesson for lesson in lessons.finished()}, []
+    by_address, documents = {lesson.url: lesson for lesson in (*lessons.finished(), *lessons.lab())}, []
     for file in sorted([site / "index.html", *site.glob("*/index.html")]):
         page = file.relative_to(site).as_posix().removesuffix("index.html")
         article = re.search(r"<article\b.*?</article>", file.read_text(encoding="utf-8"), re.S)

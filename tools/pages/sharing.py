@@ -16,7 +16,7 @@ def share(site):
     """The pictures of the lessons and of the front page, and in the head of every page its description, picture and
     address; a page without a picture of its own shows the front page's.
     """
-    order = {lesson.stem: lesson for lesson in lessons.finished()}
+    order = {lesson.stem: lesson for lesson in (*lessons.finished(), *lessons.lab())}
     home = CANONICAL.search((site / "index.html").read_text(encoding="utf-8"))[1]
     files.write(site / "pictures" / "index.png", link_previews.of_the_book())
     for stem, lesson in order.items():
