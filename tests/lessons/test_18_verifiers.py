@@ -1,6 +1,5 @@
 """The lesson on verifiers: what its numbers are computed by, and what it says without a number."""
 
-import re
 from functools import cache, partial
 from math import comb
 
@@ -13,7 +12,6 @@ from tests.widgets import catalogue
 from widgets.verifiers import figures, widget
 
 values = partial(spreads.values, "18_verifiers")
-CULPRIT = dict(model_failure="model", verifier_bug="verifier", ambiguous_prompt="prompt", reward_hack="hack")
 
 
 @cache
@@ -57,8 +55,6 @@ MEASURED = {
     "first share 0.1, most": solved(most, check=1, prior=0.1),
 }
 
-culprits = [CULPRIT[item["teacher"]["label"]] for item in checkers.kata()]
-
 
 def updates_to_half(words):
     """Mean over twenty seeds."""
@@ -95,21 +91,6 @@ def exact():
 def anchored(beta):
     proxy, true = strategies.payoffs("mathematics", "substring")
     return strategies.anchored(strategies.start("mathematics"), proxy, beta) @ true
-
-
-def is_item(n, asked, written):
-    """Whether the n-th completion to judge has these numbers in its prompt, and begins so."""
-    item = checkers.kata()[n - 1]
-    asks = {*re.findall(r"\d+", asked)} <= {*re.findall(r"\d+", item["example"]["prompt"])}
-    return item["id"] == f"k{n:02d}" and asks and item["completion"].startswith(written)
-
-
-def paid(n):
-    return checkers.kata()[n - 1]["observed"]["reward"]
-
-
-def culprit(n):
-    return culprits[n - 1]
 
 
 def through(archetype, check):
