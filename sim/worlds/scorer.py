@@ -29,32 +29,7 @@ def score(example, completion):
     `example` is a dict with "expected_answer", a canonical integer as text; `completion` is the text after any thinking
     has been removed.
     """
-    line = _taken_apart(example, completion)
-    checks, failed, parsed = [], "ok", None
-    for name, reason, passes in CHECKS:
-        passed = passes(line)
-        checks.append([name, passed])
-        if not passed:
-            failed = "extra_text" if name == "integer" and INTEGER.match(line.core) else reason
-            break
-        if name == "integer":
-            parsed = line.core
-    offending = []
-    if failed == "forbidden_char":
-        offending = [{"at": at, "code": f"U+{ord(c):04X}"} for at, c in enumerate(line.trimmed) if not " " <= c <= "~"]
-    return {
-        "reward": 1.0 if failed == "ok" else 0.0,
-        "details": {
-            "spec": SPEC,
-            "reason": failed,
-            "parsed": parsed,
-            "expected": line.expected,
-            "n_chars": None if line.text is None else len(line.text),
-            "normalized": ascii(line.trimmed[:80]),  # ASCII only, because a lone surrogate cannot be written to a file
-            "offending": offending[:5],  # positions in the trimmed text
-            "checks": checks,
-        },
-    }
+    return judged(taken_apart(example, completion))
 
 
 def outcome(reason, finished):
@@ -91,10 +66,46 @@ CHECKS = (  # (name, reason for failing, test); each check may rely on those abo
 )
 
 
-def _taken_apart(example, completion):
+def judged(line, checks=CHECKS, spec=SPEC):
+    """What `score` returns for a Line under the given checks. Other rules are this function with a check replaced, and
+    `spec` is the version that they go by.
+    """
+    asked, failed, parsed = [], "ok", None
+    for name, reason, passes in checks:
+        passed = passes(line)
+        asked.append([name, passed])
+        if not passed:
+            failed = "extra_text" if name == "integer" and INTEGER.match(line.core) else reason
+            break
+        if name == "integer":
+            parsed = line.core
+    offending = []
+    if failed == "forbidden_char":
+        offending = [{"at": at, "code": f"U+{ord(c):04X}"} for at, c in enumerate(line.trimmed) if not " " <= c <= "~"]
+    return {
+        "reward": 1.0 if failed == "ok" else 0.0,
+        "details": {
+            "spec": spec,
+            "reason": failed,
+            "parsed": parsed,
+            "expected": line.expected,
+            "n_chars": None if line.text is None else len(line.text),
+            "normalized": ascii(line.trimmed[:80]),  # ASCII only, because a lone surrogate cannot be written to a file
+            "offending": offending[:5],  # positions in the trimmed text
+            "checks": asked,
+        },
+    }
+
+
+def without_blanks(text):
+    """The text without surrounding blanks, and cut off at the length limit."""
+    return text[: MAX_CHARS + 1].strip(BLANKS)  # cut first, because trimming 10 MB of blanks takes 0.1 s
+
+
+def taken_apart(example, completion, trim=without_blanks):
+    """The Line of a completion. `trim(text)` is the part of the text that is judged."""
     text = _plain(completion)
-    # cut first, because trimming 10 MB of blanks takes 0.1 s
-    trimmed = "" if text is None else text[: MAX_CHARS + 1].strip(BLANKS)
+    trimmed = "" if text is None else trim(text)
     expected = None
     if issubclass(type(example), dict):
         # through items(), because a lookup would call __eq__ of a foreign key with the same hash

@@ -126,6 +126,22 @@ def test_the_details_explain_the_reward():
     assert details["parsed"] is None and details["checks"][-1] == ["printable_ascii", False]
 
 
+def test_other_rules_are_the_same_judgment_with_a_check_left_out():
+    line = scorer.taken_apart({"expected_answer": "7"}, " Final: 8\n")
+    without_value = [check for check in scorer.CHECKS if check[0] != "value"]
+    lenient = scorer.judged(line, without_value, "any integer")
+    assert (lenient["reward"], lenient["details"]["reason"], lenient["details"]["spec"]) == (1.0, "ok", "any integer")
+    assert scorer.judged(line) == scorer.score({"expected_answer": "7"}, " Final: 8\n")
+
+
+def test_a_completion_is_taken_apart_after_trimming():
+    example = {"expected_answer": "7"}
+    assert scorer.taken_apart(example, "\tFinal: 7 ") == scorer.Line("7", "\tFinal: 7 ", "Final: 7", "7")
+    untrimmed = scorer.taken_apart(example, "Final: 7\n", trim=lambda text: text)
+    assert (untrimmed.trimmed, untrimmed.core) == ("Final: 7\n", "7\n")
+    assert scorer.taken_apart({}, None) == scorer.Line(None, None, "", "")
+
+
 class LyingText(str):
     """A str whose own methods all raise or lie: the verifier must not call them."""
 
