@@ -1,4 +1,5 @@
-"""The Lab's packs: prompts with their expected answers, frozen completions, and words that are often confused.
+"""The Lab's packs: prompts with their expected answers, frozen completions, suites for a scorer, and words that are
+often confused.
 
 These are data, not a model. The completions were written by a seeded program that imitates a policy in the middle of
 its training. No language model was run. A pack never changes without a new version.
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from sim.verifiers.checkers import Case, written_out
 from sim.worlds.scorer import score
 
 SAMPLES = 8  # completions of each prompt
@@ -57,6 +59,31 @@ def reasons(split=""):
         tuple(score({"expected_answer": e.expected_answer}, r.completion)["details"]["reason"] for r in row)
         for e, row in zip(examples(split), rollouts(split), strict=True)
     )
+
+
+@cache
+def wrong_set():
+    """Sixty Cases that deserve nothing, as a tuple: 52 completions that are wrong or not in the form, and 8 examples
+    that no completion can be compared with. Each one's kind is the reason that the strict scorer gives.
+    """
+    return tuple(
+        Case(
+            row["id"],
+            row.get("example_json") or {"id": row["id"], "expected_answer": row["expected_answer"]},
+            row["completion_json"] if "completion_json" in row else written_out(row["completion"]),
+            row["expect"]["reason"],
+            {},
+        )
+        for row in pack("golden_wrong")["items"]
+    )
+
+
+@cache
+def kata_2():
+    """Ten completions that version 0.9.5 of the scorer judged, each with a teacher's label, reason and fix: the pack's
+    dicts.
+    """
+    return tuple(pack("kata_2")["items"])
 
 
 @cache

@@ -170,8 +170,8 @@ def _cases(name):
     return tuple(
         Case(
             row["id"],
-            {"id": row["id"], "expected_answer": _long(row["expected_answer"])},
-            _long(row["completion"]),
+            {"id": row["id"], "expected_answer": written_out(row["expected_answer"])},
+            written_out(row["completion"]),
             row.get("class", ""),
             row.get("beats", {}),
         )
@@ -179,7 +179,7 @@ def _cases(name):
     )
 
 
-def _long(value):
+def written_out(value):
     """{prefix, repeat, times, suffix} stands for a text that is too long to write out."""
     return value["prefix"] + value["repeat"] * value["times"] + value["suffix"] if isinstance(value, dict) else value
 

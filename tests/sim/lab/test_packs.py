@@ -3,7 +3,7 @@
 from collections import Counter
 
 from sim.lab import packs
-from sim.worlds.scorer import CANONICAL
+from sim.worlds.scorer import CANONICAL, score
 
 KEY = {  # of 240 completions of the dev prompts
     "ok": 130,
@@ -40,3 +40,19 @@ def test_seventeen_of_thirty_first_samples_are_paid():
 def test_all_320_completions_fail_as_often_as_the_course_says():
     counted = Counter(reason for row in packs.reasons() for reason in row)
     assert counted["ok"] == 164 and counted["wrong_value"] == 87 and counted["no_prefix"] == 19
+
+
+def test_sixty_cases_deserve_nothing_and_eight_of_them_have_no_usable_example():
+    kinds = Counter(case.kind for case in packs.wrong_set())
+    assert kinds.total() == 60 and kinds["bad_example"] == 8 and kinds["not_text"] == 5
+    for case in packs.wrong_set():
+        assert score(case.example, case.completion)["details"]["reason"] == case.kind, case.id
+
+
+def test_the_second_kata_has_ten_cases_of_four_kinds_that_the_strict_scorer_judges_as_the_teacher_says():
+    labels = Counter(item["teacher"]["label"] for item in packs.kata_2())
+    assert labels == dict(model_failure=4, verifier_bug=2, ambiguous_prompt=2, reward_hack=2)
+    for item in packs.kata_2():
+        strict = score(item["example"], item["completion"])
+        assert strict["reward"] == item["teacher"]["reference_reward"], item["id"]
+        assert strict["details"]["reason"] == item["teacher"]["reference_reason"], item["id"]

@@ -1,10 +1,8 @@
 """Nine verifiers against two suites that were labeled by hand before any of them was written."""
 
-import math
-import re
-
 import pytest
 
+from sim.lab.instruments import version_0_9_0
 from sim.verifiers import checkers
 from sim.verifiers.checkers import CHECKERS, exploit_suite, golden_set, reward_of
 
@@ -44,16 +42,6 @@ def test_how_many_exploits_each_pays():
     )
     for name in FLAWED:
         assert len(checkers.report(CHECKERS[name]).paid) == named[name] + (2 if name == "verbosity" else 0)
-
-
-def version_0_9_0(example, completion):
-    """The scorer that the ten completions of kata() were paid by: strips spaces only, takes any line, loses the minus,
-    and multiplies the factors it finds.
-    """
-    # the minus stands outside what is captured
-    lines = (re.fullmatch(r"Final: *-?([0-9]+(?:\*[0-9]+)*)", line.strip(" ")) for line in completion.split("\n"))
-    values = [math.prod(int(factor) for factor in found[1].split("*")) for found in lines if found]
-    return float(int(example["expected_answer"]) in values)
 
 
 def test_the_kata_was_paid_as_its_pack_says():

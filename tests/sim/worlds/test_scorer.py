@@ -3,7 +3,6 @@
 import copy
 import json
 import math
-import pathlib
 import re
 import time
 from importlib.resources import files
@@ -15,10 +14,9 @@ from hypothesis import strategies as st
 
 from sim.worlds import scorer
 
-HERE = pathlib.Path(__file__).parent / "data"
 DATA = dict(
-    correct=files("sim.verifiers") / "data", exploits=files("sim.verifiers") / "data", wrong=HERE
-)  # what the pages run is shipped
+    correct=files("sim.verifiers") / "data", exploits=files("sim.verifiers") / "data", wrong=files("sim.lab") / "data"
+)
 
 
 def long(value):
