@@ -58,7 +58,7 @@ def discordant(old, new):
     """
     table = np.zeros((len(old) + 1, len(old) + 1))
     table[0, 0] = 1.0
-    for only_old, only_new in zip(old * (1 - new), new * (1 - old), strict=True):
+    for only_old, only_new in zip(old * (1 - new), new * (1 - old)):
         longer = table * (1 - only_old - only_new)
         longer[1:] += table[:-1] * only_old
         longer[:, 1:] += table[:, :-1] * only_new

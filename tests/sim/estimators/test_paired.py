@@ -53,9 +53,17 @@ def test_counts_that_differ_by_two_leave_out_the_middle_alone(n):
     assert paired.mcnemar(n, n + 2) == pytest.approx(float(1 - middle), rel=1e-14)
 
 
-def test_a_negative_count_is_refused():
-    with pytest.raises(ValueError, match="at least 0, not -1 and 3"):
-        paired.mcnemar(-1, 3)
+@pytest.mark.parametrize("only_old, only_new", [(-1, 3), (3, -1)])
+def test_a_negative_count_is_refused(only_old, only_new):
+    with pytest.raises(ValueError, match=f"at least 0, not {only_old} and {only_new}"):
+        paired.mcnemar(only_old, only_new)
+
+
+@pytest.mark.parametrize(
+    "lead, prompts, real", [(2, 40, False), (3, 40, True), (500, 10_000, False), (501, 10_000, True)]
+)
+def test_exactly_five_points_are_not_more_than_five(lead, prompts, real):
+    assert FIVE(lead, 0, prompts) == FIVE(0, lead, prompts) == real
 
 
 def test_one_policy_passes_between_15_and_24_of_forty_prompts():
@@ -135,4 +143,5 @@ def test_a_true_gain_of_twelve_points_is_missed_at_forty_prompts_and_found_at_16
 
 def test_a_gain_that_nothing_can_hide_is_always_found():
     assert paired.power(paired.sign_test, np.zeros(6), np.ones(6)) == 1  # six coins on one side: p = 2/64
+    assert paired.power(paired.sign_test, np.ones(6), np.zeros(6)) == 1  # and so is a loss
     assert paired.power(paired.sign_test, np.zeros(5), np.ones(5)) == 0  # five: p = 2/32

@@ -85,6 +85,12 @@ def test_fifty_runs_of_two_hundred_pushes(baseline, offset, mean, deviation, fai
     assert (J < 0.7).mean() == pytest.approx(failed, abs=1e-12)
 
 
+def test_a_run_ends_where_its_last_push_does():
+    last = [arms.pushes(seed, 0.4, arms.running_mean, 30)[-1].after for seed in (3, 4)]
+    J = [after @ np.array([0.2, 0.4, 0.6, 0.9]) for after in last]
+    np.testing.assert_allclose(arms.ends([3, 4], 0.4, arms.running_mean, 30), J, atol=1e-12)
+
+
 def test_a_warm_start_makes_a_constant_disappear():
     plain, raised = (arms.ends(range(10), 0.4, arms.warm_running_mean, 100, offset) for offset in (0.0, 10.0))
     np.testing.assert_allclose(plain, raised, atol=1e-9)

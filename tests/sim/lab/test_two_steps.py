@@ -79,7 +79,7 @@ def test_exact_ascent_at_rate_1_never_lowers_the_mean_reward():
         assert (np.diff(two_steps.climb(0.5, start, 1.0, 500)[:, J]) >= 0).all()
 
 
-@pytest.mark.parametrize("first, second", [(0.0, 0.5), (0.5, 1.0), (0.5, -0.1)])
+@pytest.mark.parametrize("first, second", [(0.0, 0.5), (1.0, 0.5), (0.5, 0.0), (0.5, 1.0)])
 def test_a_decision_that_is_already_certain_is_refused(first, second):
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
         two_steps.climb(first, second, 1.0, 1)
