@@ -18,12 +18,9 @@ from sim.worlds.scorer import BLANKS, CHECKS, judged, score, taken_apart, withou
 
 # ── versions: the strict scorer is 1.0.0 ──
 def version_0_9_0(example, completion):
-    """The reward of a flawed draft: it trims spaces only, takes any line, loses the minus sign, and multiplies the
-    factors that it finds. Raises ValueError if a factor has more than 4,300 digits.
-    """
+    """The reward by the first draft of the rules. Raises ValueError if a factor has more than 4,300 digits."""
     if not isinstance(completion, str):
         return 0.0
-    # the minus sign stands outside what is captured
     lines = (re.fullmatch(r"Final: *-?([0-9]+(?:\*[0-9]+)*)", line.strip(" ")) for line in completion.split("\n"))
     values = [math.prod(int(factor) for factor in found[1].split("*")) for found in lines if found]
     return float(int(example["expected_answer"]) in values)

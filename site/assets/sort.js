@@ -82,6 +82,7 @@ customElements.define("sort-cases", class extends HTMLElement {
     const [item, given, state] = [this.items[i], this.given[i] ?? [], this.state(i)];
     const { right, why } = this.cases[i];
     item.dataset.state = state;
+    for (const field of item.querySelectorAll("form :is(input, select, button)")) field.disabled = Boolean(state);
     for (const button of item.querySelectorAll(".trays button")) {
       const chosen = given.includes(button.textContent);
       button.ariaPressed = chosen;
@@ -93,7 +94,7 @@ customElements.define("sort-cases", class extends HTMLElement {
     if (state) item.querySelector("details").hidden = true;
     if (this.isRight(i, given.at(-1))) return this.say(i, why, "Right.");
     if (state) return this.say(i, why, `The answer is ${right[0]}.`);
-    this.say(i, this.hint(i, given), "Not this one.");
+    this.say(i, this.hint(i, given), given.length > 1 ? "Not this one either. One try is left." : "Not this one.");
   }
 
   say(i, sentence, verdict = "") {
@@ -109,7 +110,7 @@ customElements.define("sort-cases", class extends HTMLElement {
     const [met, seen, { goal, need, must, told }] = [of("met"), of("seen"), this.dataset];
     const needed = must.split(" ").filter(Boolean).every((i) => states[i] === "met");
     const reached = met >= +need && needed;
-    const parts = [`${met} of ${states.length} right on your own`, ...(seen ? [`${seen} shown`] : [])];
+    const parts = [`${met} of ${states.length} found`, ...(seen ? [`${seen} shown`] : [])];
     const end = states.every(Boolean) ? ` ${told}` : "";
     const said = `${reached ? "Goal reached" : "Goal"}: ${goal}. ${parts.join(", ")}.${end}`;
     this.querySelector(".score").textContent = said;

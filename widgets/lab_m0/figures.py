@@ -8,19 +8,7 @@ from widgets.frame.drawing import gates, scene
 from widgets.frame.drawing.marks import Panel
 from widgets.frame.drawing.small_figures import Figure, Handle, Time
 
-NAMES = (  # of the checks of sim/worlds/scorer.py in their order, short enough for a post
-    "expected answer",
-    "is text",
-    "length",
-    "not empty",
-    "one line",
-    "ASCII",
-    "prefix",
-    "integer",
-    "one blank",
-    "one spelling",
-    "value",
-)
+NAMES = tuple(name.replace("_", " ").replace("ascii", "ASCII") for name, _, _ in scorer.CHECKS)
 REASONS = {
     "bad_example": "no expected answer",
     "not_text": "not text",
@@ -31,8 +19,8 @@ REASONS = {
     "no_prefix": "no “Final:” first",
     "bad_int": "no integer",
     "extra_text": "more than an integer",
-    "bad_spacing": "not one blank",
-    "non_canonical_int": "another spelling",
+    "bad_spacing": "not one space",
+    "non_canonical_int": "not canonical",
     "wrong_value": "wrong number",
     "ok": "",
 }
@@ -69,9 +57,9 @@ def through(which: str, asked: int) -> list[Panel]:
     every = which == "all 240"
     stops = held() if every else [sum(row.stop == post for row in rows()) for post in range(len(POSTS) + 1)]
     out, many = sum(stops[:asked]), sum(stops)
-    end = f"{many - out} are paid." if asked == len(NAMES) else f"{many - out} are still on their way."
+    end = f"{many - out} are paid." if asked == len(NAMES) else f"{many - out} are still in play."
     alt = f"{many} completions after {asked} of {len(NAMES)} checks: {out} are stopped, {end}"
-    drawing = gates.view("g", alt, NAMES, rows(), asked, stops if every else ())
+    drawing = gates.view("g", alt, NAMES, rows(), asked, stops if every else (), "240 answers, eight to each prompt")
     return [scene.scene("Thirty answers, eleven checks", "a thread ends where an answer is stopped", drawing)]
 
 
@@ -82,7 +70,7 @@ def counted(which: str, asked: int) -> str:
     )
     many, out = sum(stops), sum(stops[:asked])
     if asked < len(NAMES):
-        return f"{out} of {many} are stopped, and {many - out} are still on their way."
+        return f"{out} of {many} are stopped, and {many - out} are still in play."
     form = out - stops[POSTS.index("value")]
     return (
         f"{many - out} of {many} are paid. Of the {out} others, {form} were stopped before their number was compared "

@@ -41,15 +41,21 @@ def spelled(text: str) -> str:
 
 
 def view(
-    key: str, alt: str, checks: Sequence[str], rows: Sequence[Row], asked: int, held: Sequence[int] = ()
+    key: str,
+    alt: str,
+    checks: Sequence[str],
+    rows: Sequence[Row],
+    asked: int,
+    held: Sequence[int] = (),
+    every: str = "",
 ) -> scene.View:
     """The rows after the first `asked` checks. With `held`, the posts hold piles instead of rows: how many completions
-    each check has stopped and, at the end, how many are paid.
+    each check has stopped and, at the end, how many are paid; `every` then says which completions they are.
     """
     high = (HEAD + ROW * len(rows)) / SQUARE
     return dict(
         **dict(key=key, alt=alt, marks=[], role="", wide=45.4, high=high),
-        **dict(checks=list(checks), gates=list(rows), asked=asked, held=list(held)),
+        **dict(checks=list(checks), gates=list(rows), asked=asked, held=list(held), every=every),
     )
 
 
@@ -108,7 +114,7 @@ def drawn(pen: Pen, view: scene.View) -> None:
         )
         pen.put("em", f"{key}w{i}", row.reason if out else "")
         pen.out.append("</span></p>")
-    pen.out.append('<p class="k-heaps">')
+    pen.out.append(f'<p class="k-every">{html.escape(view["every"])}</p><p class="k-heaps">')
     for post in range(posts + 1):
         tall = SIDE * -(-max(stopped) // WIDE)
         pen.out.append(f'<svg viewBox="0 0 {SIDE * WIDE} {tall}" aria-hidden="true">')
