@@ -101,6 +101,6 @@ export class Editing extends HTMLElement {
 
   refused({ refused, line }) {
     this.enter("refused", refused);
-    this.field.at?.(line);
+    if (line) this.field.at?.(line);
   }
 }

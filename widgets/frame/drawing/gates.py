@@ -13,8 +13,10 @@ from widgets.frame.drawing import scene
 from widgets.frame.drawing.pen import Pen
 
 SQUARE = 26  # pixels of a square, the unit of other views
-ROW, HEAD = 18, 58  # pixels: a row, and the names of the checks above it
+ROW, ROOMY, MANY = 18, 25, 20  # pixels: a row, and one where there are fewer than so many
+HEAD = 58  # pixels: the names of the checks above the rows
 LONGEST = 30  # characters of a completion
+HEADS = "expected", "answer", "paid"
 SIDE, WIDE = 10, 5  # of a square in a pile, with its gap; squares in a row of a pile
 SHOWN = {" ": "␣", "\n": "↵", "\r": "⏎", "\t": "⇥", "\u00a0": "⍽"}  # blanks, drawn
 
@@ -48,15 +50,22 @@ def view(
     asked: int,
     held: Sequence[int] = (),
     every: str = "",
+    heads: tuple[str, str, str] = HEADS,
 ) -> scene.View:
-    """The rows after the first `asked` checks. With `held`, the posts hold piles instead of rows: how many completions
-    each check has stopped and, at the end, how many are paid; `every` then says which completions they are.
+    """The rows after the first `asked` checks. `heads` names the two columns of text, and what passes all checks. With
+    `held`, the posts hold piles instead of rows: how many completions each check has stopped and, at the end, how many
+    are paid; `every` then says which completions they are.
     """
-    high = (HEAD + ROW * len(rows)) / SQUARE
+    high = (HEAD + row_of(rows) * len(rows)) / SQUARE
     return dict(
         **dict(key=key, alt=alt, marks=[], role="", wide=45.4, high=high),
-        **dict(checks=list(checks), gates=list(rows), asked=asked, held=list(held), every=every),
+        **dict(checks=list(checks), gates=list(rows), asked=asked, held=list(held), every=every, columns=heads),
     )
+
+
+def row_of(rows: Sequence[Row]) -> int:
+    """How high a row is, in pixels."""
+    return ROW if len(rows) >= MANY else ROOMY
 
 
 def is_gates(view: scene.View) -> bool:
@@ -81,14 +90,16 @@ def drawn(pen: Pen, view: scene.View) -> None:
     posts = len(checks)
     pen.state[f"{key}.aria-label"] = view["alt"]
     pen.state[f"{key}.class"] = css = "k-gates k-piled" if held else "k-gates"
-    room = f"--posts:{posts + 1};--rows:{len(view['gates'])}"
+    texts = "12.5rem" if any(row.completion for row in view["gates"]) else "1rem"
+    room = f"--posts:{posts + 1};--row:{row_of(view['gates'])}px;--texts:{texts}"
     pen.out.append(
         f'<div data-k="{key}" class="{css}" role="img" aria-label="{html.escape(view["alt"])}" style="{room}">'
     )
     stopped = held or [sum(row.stop == post for row in view["gates"]) for post in range(posts + 1)]
     known = [stopped[post] if asked > min(post, posts - 1) else 0 for post in range(posts + 1)]
-    pen.out.append('<p class="k-posts"><small>expected</small><small>answer</small>')
-    for post, name in enumerate([*checks, "paid"]):
+    left, right, end = map(html.escape, view["columns"])
+    pen.out.append(f'<p class="k-posts"><small>{left}</small><small>{right}</small>')
+    for post, name in enumerate([*checks, end]):
         state = " k-put" if asked > min(post, posts - 1) else ""
         now = " k-now" if post == asked - 1 else ""
         pen.put("span", f"{key}p{post}", inner="\n", css=f"k-gate{state}{now}{' k-end' * (post == posts)}")

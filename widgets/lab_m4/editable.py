@@ -1,0 +1,122 @@
+"""Tests that the reader writes for a scorer, tested on the right scorer and on eighteen with one mistake each."""
+
+from sim.lab import instruments
+from sim.worlds.scorer import CHECKS
+from widgets.frame.contract.exercises import Goal, Shown, Table
+from widgets.lab_m4.figures import DOES
+
+ID, NAMED = "cases", "Tests of a scorer"
+MOST, SMALL = 25, 14  # rows at most, and of a small set
+CHARS = 40  # of a completion in a table
+REASONS = (*dict.fromkeys(reason for _, reason, _ in CHECKS), "extra_text", "ok")
+
+
+def cases():
+    """Tests of a scorer, at most 25: (expected answer, completion, reward, reason)."""
+    return [
+        ("323", "Final: 323", 1.0, "ok"),
+        ("323", "Final: 324", 0.0, "wrong_value"),
+        ("323", "The answer is 323.", 0.0, "no_prefix"),
+        ("323", "Final: 323.", 0.0, "extra_text"),
+        ("323", "Final: 323\n", 1.0, "ok"),
+    ]
+
+
+EDITED = cases
+
+
+def RETURNS(value):
+    """At most 25 rows of four."""
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"it returned {repr(value)[:60]}, and it should return a list of rows")
+    if len(value) > MOST:
+        raise ValueError(f"it returned {len(value)} rows, and {MOST} are the most")
+    return [checked(number, row) for number, row in enumerate(value, 1)]
+
+
+def checked(number, row):
+    if not isinstance(row, list | tuple) or len(row) != 4:
+        raise ValueError(
+            f"row {number} is {repr(row)[:60]}, and a row is (expected answer, completion, reward, reason)"
+        )
+    expected, completion, reward, reason = row
+    if isinstance(reward, bool) or reward not in (0, 1):
+        raise ValueError(f"the reward in row {number} is {repr(reward)[:30]}, and it should be 0.0 or 1.0")
+    if reason not in REASONS:
+        raise ValueError(f"the reason in row {number} is {repr(reason)[:30]}, and the scorer has {', '.join(REASONS)}")
+    return expected, completion, float(reward), reason
+
+
+def called(function):
+    """(number of rows, {mistaken scorer: index of the row that finds it or None}, {index of a row that the right scorer
+    fails: what that says}, the rows).
+    """
+    rows = tuple(function())
+    return len(rows), instruments.found_out(rows), instruments.misread(rows), rows
+
+
+def found(called):
+    """How many of the eighteen are found out."""
+    return sum(at is not None for at in called[1].values())
+
+
+GOALS = (
+    Goal("Find fourteen of the eighteen mistakes", lambda called: found(called) >= SMALL),
+    Goal("Find all eighteen", lambda called: found(called) == 18),
+    Goal("Find all eighteen with at most fourteen rows", lambda called: found(called) == 18 and called[0] <= SMALL),
+)
+HINTS = (
+    "Each row reaches one check and tests the checks before it. For each check, write a text that fails exactly there.",
+    "A completion need not be a text, and an expected answer need not be one either. What about 10,001 characters, a "
+    "number above 2^53, and blanks that are not ASCII?",
+    """def cases():
+    return [
+        ("7", "final: 7", 0.0, "no_prefix"),
+        ("7", "Final: +7", 0.0, "non_canonical_int"),
+        ("0", "Final: -0", 0.0, "non_canonical_int"),
+        ("7", "Final: 07", 0.0, "non_canonical_int"),
+        ("7", "Final: 7" + " " * 10_000, 0.0, "too_long"),
+        ("7", "Final:  7", 0.0, "bad_spacing"),
+        (7, "Final: 7", 0.0, "bad_example"),
+        ("7", None, 0.0, "not_text"),
+        ("7", "Final: 8\\nFinal: 7", 0.0, "multi_line"),
+        ("7", "Final: 7\\u2028", 0.0, "forbidden_char"),
+        ("7", "Final: 7\\n", 1.0, "ok"),
+        ("7", "Final: \\u0667", 0.0, "forbidden_char"),
+        ("7", "Final: -7", 0.0, "wrong_value"),
+        ("9007199254740993", "Final: 9007199254740992", 0.0, "wrong_value"),
+    ]
+""",
+)
+
+
+def shown(called):
+    """Who was found out by which row, who survives, and which rows the right scorer fails."""
+    many, out, misread, rows = called
+    caught = tuple((f"row {at + 1}", DOES[name]) for name, at in out.items() if at is not None)
+    left = tuple(("not found", DOES[name]) for name, at in out.items() if at is None)
+    wrong = tuple(
+        (f"row {at + 1}", short(rows[at][1]), f"{reward:g}, {reason}") for at, (reward, reason) in misread.items()
+    )
+    return Shown(
+        said(many, len(caught), len(wrong)),
+        (
+            Table(f"Mistakes that your rows find: {len(caught)} of 18", ("found by", "the scorer"), caught),
+            Table(f"Mistakes that nobody has found yet: {len(left)}", ("state", "the scorer"), left),
+            Table(
+                f"Rows that the right scorer fails, which count for nothing: {len(wrong)}",
+                ("row", "completion", "the right scorer says"),
+                wrong,
+            ),
+        ),
+    )
+
+
+def said(many, caught, wrong):
+    fails = f" The right scorer fails {wrong} of them, so mend these first." if wrong else ""
+    return f"{many} {'row finds' if many == 1 else 'rows find'} {caught} of 18 mistakes.{fails}"
+
+
+def short(value):
+    written = ascii(value)
+    return written if len(written) <= CHARS else f"{written[:CHARS]} …"
