@@ -57,7 +57,7 @@ def nineteen(asked: int) -> list[Panel]:
     rows = scorers()
     out = sum(row.stop < asked for row in rows)
     alt = f"Nineteen scorers after {asked} of five tests: {out} are found out, {len(rows) - out} pass so far."
-    drawing = gates.view("n", alt, TESTS, rows, asked, heads=("scorer", "", "all green"))
+    drawing = gates.view("n", alt, TESTS, rows, asked, heads=("scorer", "", "passes all"))
     return [scene.scene("Nineteen scorers, five tests", "a thread ends at the test that fails", drawing)]
 
 
