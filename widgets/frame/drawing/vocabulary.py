@@ -29,6 +29,7 @@ MARKS = {
     "counts": "large numbers below a picture: what a reader would count in it",
     "boxes": "many boxes of one kind that stay: frames of memories, time in which slots wait",
     "gates": "a post is a check; a completion's thread ends at the post that stops it, or in a filled square if paid",
+    "picks": "a cell is a completion, filled if correct; a ring is the pick, wine if rewarded and wrong",
     "number table": "what a model answers for each row and column; filled where the number is correct",
     "wall": "a limit that ends whatever reaches it",
     "outline": "a region of a map, shaded: where people like completions better than the start's average",
