@@ -8,6 +8,11 @@ const plain = (_, leaf) => (typeof leaf === "string" ? leaf.replaceAll("<", "‹
 const words = (item) => item.textContent.trim();
 
 customElements.define("own-code", class extends Editing {
+  connectedCallback() {
+    super.connectedCallback();
+    this.mark();
+  }
+
   run() {
     python.own.listen((news) => this.hear(news));
     this.enter("running", "", true);
@@ -43,12 +48,15 @@ customElements.define("own-code", class extends Editing {
   // A goal once reached stays reached.
   reach(goals) {
     if (!goals.length) return;
-    const items = [...this.querySelectorAll(".goals > li")];
     const key = `met:${this.dataset.widget}`;
-    const fresh = items.filter((_, i) => goals[i]).map(words);
-    const known = [...new Set([...Object.values(kept(key)), ...fresh])];
-    keep(key, known);
-    for (const item of items) item.className = known.includes(words(item)) ? "met" : "";
+    const fresh = [...this.querySelectorAll(".goals > li")].filter((_, i) => goals[i]).map(words);
+    keep(key, [...new Set([...Object.values(kept(key)), ...fresh])]);
+    this.mark();
+  }
+
+  mark() {
+    const known = Object.values(kept(`met:${this.dataset.widget}`));
+    for (const item of this.querySelectorAll(".goals > li")) item.className = known.includes(words(item)) ? "met" : "";
   }
 
   redraw() {

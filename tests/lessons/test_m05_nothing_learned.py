@@ -95,3 +95,19 @@ def test_both_columns_of_pass_at_k(split, firsts, all_choices):
 
 def test_one_sample_of_each_prompt_is_correct_for_22_of_40_and_among_eight_33_are():
     assert [round(PROMPTS * (3 * first("dev", k) + first("holdout", k)) / 4) for k in (1, 8)] == [22, 33]
+
+
+def plain_maximum(samples):
+    """What readers begin with."""
+    return max(samples, key=lambda sample: sample["reward"])
+
+
+@pytest.mark.parametrize("judge", [substring, score])
+def test_a_plain_maximum_picks_alike_in_the_order_of_the_ids(judge):
+    ours, plain = (selection.table(pick, judge, [1, 2, 4, 8]) for pick in (selection.first_best, plain_maximum))
+    assert plain == ours
+
+
+def test_in_the_reverse_order_a_plain_maximum_picks_another_number_of_correct_texts():
+    (turned,) = selection.table(lambda samples: plain_maximum(samples[::-1]), substring, [8])
+    assert turned.reported == picked("substring").reported and turned.right != picked("substring").right

@@ -11,6 +11,10 @@ ID, NAMED = "pick", "A function that picks one of several samples"
 SIZES = (1, 2, 4, 8)
 PICKERS = {"the answer occurs": checkers.substring, "one exact line": scorer.score}
 LONGEST = 90  # characters of what came back
+BESIDES = {  # what is wrong about a check with the right id
+    "returns the very object": "it returned a copy and not the sample itself",
+    "leaves the input as it was": "it changed the list or a sample that it was given",
+}
 
 
 def pick_best(samples):
@@ -67,11 +71,16 @@ def shown(called):
         (
             Table(
                 "Nine checks",
-                ("check", "passed", "returned", "wanted", "given"),
+                ("check", "passed", "returned", "wanted"),
                 tuple(
-                    (name, "yes" if passed else "no", returned, expected(wanted), "" if passed else given)
-                    for name, passed, given, wanted, returned in checks
+                    (name, "yes" if passed else "no", returned, expected(wanted))
+                    for name, passed, _, wanted, returned in checks
                 ),
+            ),
+            Table(
+                f"The samples on which it misses: {sum(not check[1] for check in checks)}",
+                ("samples", "check"),
+                tuple((given, name) for name, passed, given, *_ in checks if not passed),
             ),
             Table(
                 "What your function picks for the forty prompts, by the number of samples",
@@ -90,15 +99,19 @@ def said(checks):
     name, _, _, wanted, returned = missed[0]
     return (
         f"Your function passes {len(checks) - len(missed)} of {len(checks)} checks. "
-        f"The first miss is “{name}”: {came(returned)}. The check wants {expected(wanted)}."
+        f"The first miss is “{name}”: {came(name, returned, expected(wanted))}."
     )
 
 
-def came(returned):
-    """What a call led to, in words."""
+def came(name, returned, wanted):
+    """What a call led to and what was wanted, in words."""
+    if returned == wanted:  # the right id, and still a miss
+        return BESIDES.get(name, "it did not return the same sample each time")
+    if returned.startswith("id ") or returned == "no error":
+        return f"it returned {returned.replace('no error', 'without an error')}. The check wants {wanted}"
     if returned.startswith("it returned "):
-        return returned.rstrip(".")
-    return f"it returned {returned}" if returned.startswith("id ") else f"the call ended with “{returned.rstrip('.')}”"
+        return f"{returned.rstrip('.')}. The check wants {wanted}"
+    return f"the call ended with “{returned.rstrip('.')}”. The check wants {wanted}"
 
 
 def expected(wanted):

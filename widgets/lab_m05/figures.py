@@ -25,7 +25,9 @@ def rows(picker: str, sampled: int) -> list[picks.Row]:
         answer = {"expected_answer": example.expected_answer}
         paid = checkers.reward_of(PICKERS[picker], answer, row[pick].completion)[0] > 0
         state = "unrewarded" if not paid else "fair" if correct[pick] else "fooled"
-        out.append(picks.Row(example.expected_answer, correct, pick, row[pick].completion, state))
+        wrong = "wrong number" if why[pick] == "wrong_value" else "wrong form"
+        word = {"fair": "", "fooled": wrong, "unrewarded": "no reward"}[state]
+        out.append(picks.Row(example.expected_answer, correct, pick, row[pick].completion, state, word))
     return out
 
 

@@ -11,20 +11,20 @@ GAP = Sort(
     "Guess the first answer before you play. Then play the picture once with each picker, and read its two numbers.",
     (
         Case(
-            (("", "Picker “the answer occurs”, from one sample to eight: which of the two numbers rises more?"),),
+            (("", "“The answer occurs” goes from one sample to eight. Which of the two numbers rises more?"),),
             "reported",
             "The reported number rises by 11, and the correct number rises by 3.",
             {
                 "correct": "Read both numbers at one sample and at eight, and subtract.",
-                "both alike": "They would rise alike if every pick that is rewarded were correct. Look for the word "
-                "“wrong” beside the picks.",
+                "both alike": "They would rise alike if every new pick that is rewarded were correct. Read "
+                "both numbers at one sample and at eight.",
             },
             "The correct number rises by 3. Read the reported one at both ends.",
         ),
         Case(
-            (("", "Picker “the answer occurs”, eight samples: how many picks are reported as correct and are wrong?"),),
+            (("", "How many of the eight-sample picks of “the answer occurs” are reported as correct and are not?"),),
             "15",
-            "40 picks are reported and 25 are correct, so 15 are wrong. The scorer that picked them is also the one "
+            "40 picks are reported and 25 are correct, so 15 are not. The scorer that picked them is also the one "
             "that reports, so it does not see its own mistakes.",
             {
                 "40": "That is how many are reported. Subtract those that are correct.",
@@ -37,7 +37,7 @@ GAP = Sort(
             within=((15, 15), (0.375, 0.375), (37.5, 37.5)),
         ),
         Case(
-            (("", "Picker “one exact line”: how many more picks are correct with eight samples than with one?"),),
+            (("", "How many more picks of “one exact line” are correct with eight samples than with one?"),),
             "11",
             "22 picks are correct with one sample, and 33 with eight. The policy that wrote them is the same.",
             {
@@ -61,8 +61,8 @@ KNOBS = {"instrument": "scorer", "environment": "prompts"}  # other labels of th
 TEXTS = {
     "w01": "Forty prompts are scored by version 1.0.0. Run A samples one answer to each and run B picks the best of "
     "eight. The pass rate goes from 55.0 % to 82.5 %.",
-    "w02": "The same answers are scored twice, by version 1.0.0 and by version 1.1.0, which takes two blanks for one. "
-    "The share of dev prompts with a correct answer among eight goes from 80.0 % to 86.7 %.",
+    "w02": "The same answers are scored twice, by version 1.0.0 and by 1.1.0, which accepts more than one blank. The "
+    "share of dev prompts with a correct answer among eight goes from 80.0 % to 86.7 %.",
     "w03": "“Think step by step” is added to each prompt. The model and the scorer stay the same. The pass rate goes "
     "from 55 % to 61 %.",
     "w04": "The model is trained for 100 updates. Then it answers the same prompts anew, once each, for the same "
@@ -76,7 +76,7 @@ TEXTS = {
     "w09": "The best of eight answers to each prompt is kept, and the model is trained to imitate it. Then it "
     "answers anew, once per prompt. The pass rate goes from 55 % to 60 %.",
     "w10": "In both runs, one scorer picks the best of eight and also reports. In run A it wants one exact line, in "
-    "run B it looks for the answer anywhere in the text. The pass rate goes from 82.5 % to 100 %.",
+    "run B it looks for the answer anywhere in the text. The pass rate goes from 82.5 % to 100.0 %.",
 }
 KNOB_WHY = {
     "w01": "More answers were sampled, and a program chose among them. The model that wrote them is the same.",
@@ -158,28 +158,28 @@ KNOB = Sort(
 )
 
 SHORT = {
-    "w01": "One answer, then the best of eight.",
-    "w02": "Version 1.0.0 of the scorer, then version 1.1.0.",
-    "w03": "“Think step by step” is added to the prompts.",
-    "w04": "100 updates, then new answers.",
-    "w05": "100 updates, then the old answers.",
-    "w06": "Temperature 1.0, then 0.6.",
+    "w01": "Run A samples one answer, and run B picks the best of eight.",
+    "w02": "The same answers are scored by versions 1.0.0 and 1.1.0.",
+    "w03": "“Think step by step” is added to each prompt.",
+    "w04": "The model is trained and answers anew.",
+    "w05": "The model is trained, and its old answers are scored.",
+    "w06": "The temperature goes from 1.0 to 0.6.",
     "w07": "Six prompts are removed.",
-    "w08": "New prompts and a repaired scorer.",
-    "w09": "Training on the picks, then new answers.",
+    "w08": "The prompts are reworded and the scorer is repaired.",
+    "w09": "The model is trained on the picks and answers anew.",
     "w10": "A different scorer picks and reports.",
 }
 VALID_WHY = {
     "w01": "Prompts, scorer and settings are the same. The gain is real, its name is selection, and its price is "
     "eight answers instead of one.",
     "w02": "The two pass rates come from two scorers. Score both runs by the same version.",
-    "w03": "The old pass rate was measured with other prompts. Measure the old policy with the new prompts, or keep "
-    "them.",
+    "w03": "The prompts belong to the experiment, so these are two experiments. Compare 61 % only with runs that have "
+    "the new prompts.",
     "w04": "Only the policy differs, and its own answers were scored. Whether 8 points could be luck is a separate "
     "question.",
     "w05": "It says nothing about the new policy, because none of its answers was scored. Sample anew.",
-    "w06": "The settings of sampling belong to the experiment. The gain is not learning, and it needs a new start of "
-    "the record.",
+    "w06": "The settings of sampling belong to the experiment, so these are two experiments. The gain is not learning, "
+    "because no weight was changed.",
     "w07": "Without the six prompts, the old policy would also get 67.7 %. Nothing was gained.",
     "w08": "Nobody can say which change caused how much. Make two runs, one for each change.",
     "w09": "Only the policy differs, and it was sampled anew with one answer for each prompt. It learned to write "
@@ -187,22 +187,20 @@ VALID_WHY = {
     "w10": "By the scorer of run A, the picks of run B get 62.5 %. The scorer that picks has a hole, and it also "
     "reports.",
 }
-SAME = "Go through the list: prompts, scorer, settings, and who wrote the answers. Which of them differs?"
-FREE = "Only the policy or the selection differs here, and everything on the list is the same."
+SAME = "Compare the prompts, the scorer, the settings of sampling, and who wrote the answers. Which of them differs?"
+FREE = "Only the policy or the selection differs here. Prompts, scorer and settings of sampling are the same."
 
 
-def validity(number: int, item: dict) -> Case:
+def validity(item: dict) -> Case:
     """Whether the two runs of a comparison may be compared."""
     answer, other, hint = ("valid", "not valid", FREE) if item["valid"] else ("not valid", "valid", SAME)
-    words = f"Comparison {number}. {SHORT[item['id']]}"
-    return Case((("", words),), answer, VALID_WHY[item["id"]], {other: hint}, f"It is {answer}.")
+    return Case((("", SHORT[item["id"]]),), answer, VALID_WHY[item["id"]], {other: hint}, f"It is {answer}.")
 
 
 VALID = Sort(
     "Say of eight comparisons whether they are valid",
-    "The same ten comparisons once more. In a valid one, prompts, scorer and settings of sampling are the same in both "
-    "runs, and the answers come from the policy that is judged. Only the policy or the selection differs.",
-    tuple(validity(number, item) for number, item in enumerate(packs.pack("which_knob")["items"], 1)),
+    "These are the same ten comparisons in the same order. Which of them are valid?",
+    tuple(validity(item) for item in packs.pack("which_knob")["items"]),
     need=8,
     labels=("valid", "not valid"),
 )

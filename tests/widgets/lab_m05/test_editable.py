@@ -31,7 +31,7 @@ def test_what_readers_begin_with_passes_five_and_says_where_it_misses():
 def test_the_solution_passes_all_nine_and_shows_the_numbers_of_the_picture():
     result = of(editable.HINTS[-1])
     assert result["goals"] == [True] and missed(result) == [] and not result["beside"]
-    shown = [list(zip(*(row[2:] for row in result["tables"][1]["rows"][i : i + 2]))) for i in (0, 2)]
+    shown = [list(zip(*(row[2:] for row in result["tables"][2]["rows"][i : i + 2]))) for i in (0, 2)]
     assert shown == [[(str(a), str(b)) for a, b in rows] for rows in (OCCURS, EXACT)]
 
 
@@ -77,7 +77,7 @@ def test_a_typical_mistake_is_found(body, misses):
 def test_whatever_comes_back_ends_in_a_sentence_and_reaches_nothing(body, words):
     result = of(body)
     assert words in result["sentence"] and words in result["beside"] and result["goals"] == [False]
-    assert {row[2] for row in result["tables"][1]["rows"]} == {"–"}
+    assert {row[2] for row in result["tables"][2]["rows"]} == {"–"}
 
 
 @pytest.mark.parametrize("value", ["numpy.zeros(3)", "float('nan')", "None"])
@@ -88,4 +88,23 @@ def test_a_function_that_writes_into_its_samples_is_told_so(value):
 
 def test_a_name_of_a_sample_that_does_not_exist_picks_nothing():
     result = of("return {'sample_id': 99}")
-    assert len(missed(result)) == 9 and result["tables"][1]["rows"][0][2] == "–"
+    assert len(missed(result)) == 9 and result["tables"][2]["rows"][0][2] == "–"
+
+
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        ("return dict(max(samples, key=lambda s: s['reward']))", "it returned a copy and not the sample itself"),
+        (
+            "samples.sort(key=lambda s: (s['reward'] != s['reward'], -s['reward'], s['sample_id']))\n"
+            "    return samples[0]",
+            "it changed the list or a sample that it was given",
+        ),
+        (
+            "return samples and max(samples, key=lambda s: (s['reward'] == s['reward'], s['reward'], -s['sample_id']))",
+            "it returned without an error. The check wants a ValueError",
+        ),
+    ],
+)
+def test_a_miss_with_the_right_id_says_what_else_is_wrong(body, words):
+    assert words in of(body)["sentence"]

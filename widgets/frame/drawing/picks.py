@@ -14,7 +14,6 @@ from widgets.frame.drawing.pen import Pen
 
 SQUARE, ROW = 26, 24  # pixels: of the unit of other views, of a row
 LONGEST = 20  # characters of an expected answer
-WORDS = {"fair": "", "fooled": "wrong", "unrewarded": "no reward"}  # beside a pick
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,8 @@ class Row:
     correct: Sequence[bool]  # of each completion
     pick: int  # its place among the completions
     completion: str  # its text
-    state: str  # "fair" if it is rewarded and correct, "fooled" if rewarded and wrong, "unrewarded"
+    state: str  # "fair" if it is rewarded and correct, "fooled" if rewarded and not correct, "unrewarded"
+    word: str  # beside it
 
 
 def view(key: str, alt: str, rows: Sequence[Row], sampled: int) -> scene.View:
@@ -47,7 +47,8 @@ def drawn(pen: Pen, view: scene.View) -> None:
     for i, row in enumerate(rows):
         if i in (0, -(-len(rows) // 2)):
             pen.out.append(
-                '<p class="k-title"><small>expected</small><span>filled: correct</span>'
+                '<p class="k-title"><small>expected</small>'
+                '<span>filled: correct<i class="k-short">, ringed: pick</i></span>'
                 "<span>text of the ringed one, the pick</span></p>"
             )
         state, at = f"k-{row.state}", f"--at:{row.pick}"
@@ -58,6 +59,6 @@ def drawn(pen: Pen, view: scene.View) -> None:
             f'<span class="k-eight">{cells}<b></b></span>'
         )
         pen.put("code", f"{key}t{i}", gates.spelled(row.completion))
-        pen.put("em", f"{key}w{i}", WORDS[row.state])
+        pen.put("em", f"{key}w{i}", row.word)
         pen.out.append("</p>")
     pen.out.append("</div>")
