@@ -5,12 +5,12 @@ import { keep, kept } from "./page.js";
 
 const plain = (_, leaf) => (typeof leaf === "string" ? leaf.replaceAll("<", "‹") : leaf);  // for Plotly
 
-const words = (item) => item.textContent.trim();
+const words = (li) => li.textContent;
 
 customElements.define("own-code", class extends Editing {
   connectedCallback() {
     super.connectedCallback();
-    this.mark();
+    this.reach([]);
   }
 
   run() {
@@ -45,18 +45,13 @@ customElements.define("own-code", class extends Editing {
     this.reach(shown.goals);
   }
 
-  // A goal once reached stays reached.
+  // A goal stays reached.
   reach(goals) {
-    if (!goals.length) return;
+    const items = [...this.querySelectorAll(".goals > li")];
     const key = `met:${this.dataset.widget}`;
-    const fresh = [...this.querySelectorAll(".goals > li")].filter((_, i) => goals[i]).map(words);
-    keep(key, [...new Set([...Object.values(kept(key)), ...fresh])]);
-    this.mark();
-  }
-
-  mark() {
-    const known = Object.values(kept(`met:${this.dataset.widget}`));
-    for (const item of this.querySelectorAll(".goals > li")) item.className = known.includes(words(item)) ? "met" : "";
+    const known = new Set([...Object.values(kept(key)), ...items.map(words).filter((_, i) => goals[i])]);
+    if (goals.length) keep(key, [...known]);
+    for (const li of items) li.classList.toggle("met", known.has(words(li)));
   }
 
   redraw() {
