@@ -61,7 +61,7 @@ KNOBS = {"instrument": "scorer", "environment": "prompts"}  # other labels of th
 TEXTS = {
     "w01": "Forty prompts are scored by version 1.0.0. Run A samples one answer to each and run B picks the best of "
     "eight. The pass rate goes from 55.0 % to 82.5 %.",
-    "w02": "The same answers are scored twice, by version 1.0.0 and by 1.1.0, which accepts more than one blank. The "
+    "w02": "The same answers are scored twice, by version 1.0.0 and by 1.1.0, which accepts more than one space. The "
     "share of dev prompts with a correct answer among eight goes from 80.0 % to 86.7 %.",
     "w03": "“Think step by step” is added to each prompt. The model and the scorer stay the same. The pass rate goes "
     "from 55 % to 61 %.",
