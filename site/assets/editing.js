@@ -1,4 +1,4 @@
-// A field for code that readers edit, with its buttons and state; what a run of it is, others say.
+// A field for code that readers edit, with its buttons and state.
 import { keep, kept } from "./page.js";
 
 const LONGEST = 1900;  // milliseconds that a reader's code may be silent
