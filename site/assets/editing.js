@@ -90,7 +90,7 @@ export class Editing extends HTMLElement {
     this.enter("stopped", this.renew());
   }
 
-  // Each run has its own interpreter, so none finds what another has changed.
+  // Each run has an interpreter of its own.
   renew() {
     if (this.asked) python.own.renew();
   }

@@ -14,6 +14,7 @@ customElements.define("own-code", class extends Editing {
   }
 
   run() {
+    for (const one of document.querySelectorAll("own-code")) if (one.asked) one.halt();
     python.own.listen((news) => this.hear(news));
     this.enter("running", "", true);
     python.own.run(this.id, this.field.value);

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from widgets.frame.drawing import comparisons, fleet, gates, lanes, number_table, picks, vocabulary
+from widgets.frame.drawing import comparisons, doors, fleet, gates, lanes, number_table, picks, vocabulary
 from widgets.frame.drawing.marks import Panel
 from widgets.frame.drawing.pen import Cell, Pen, number
 from widgets.frame.drawing.scene import WORD
@@ -43,6 +43,9 @@ def drawn(scene: Panel) -> Pen:
                 continue
             if number_table.is_table(view):
                 number_table.drawn(pen, view)
+                continue
+            if doors.is_doors(view):
+                doors.drawn(pen, view)
                 continue
             if gates.is_gates(view):
                 gates.drawn(pen, view)

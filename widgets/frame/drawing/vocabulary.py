@@ -28,6 +28,7 @@ MARKS = {
     "tip": "a point at the end of dots: where it would have ended, filled if right, outlined if wrong",
     "counts": "large numbers below a picture: what a reader would count in it",
     "boxes": "many boxes of one kind that stay: frames of memories, time in which slots wait",
+    "doors": "a door is a check before which a text stands; it is filled if the check pays, and says how much",
     "gates": "a post is a check; a completion's thread ends at the post that stops it, or in a filled square if paid",
     "picks": "a cell is a completion, filled if correct; a ring is the pick, wine if rewarded and wrong",
     "number table": "what a model answers for each row and column; filled where the number is correct",
