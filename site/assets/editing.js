@@ -90,7 +90,6 @@ export class Editing extends HTMLElement {
     this.enter("stopped", this.renew());
   }
 
-  // Each run has an interpreter of its own.
   renew() {
     if (this.asked) python.own.renew();
   }
