@@ -28,10 +28,9 @@ def even() -> np.ndarray:
     return two_steps.climb(EVEN, EVEN, 1.0, LAST)
 
 
-def pushes(column: int, updates: int) -> str:
-    """One arrow per update so far: up if the gradient made 1 more likely."""
-    arrows = "".join("↑" if slope > 0 else "↓" for slope in even()[: min(updates, SHOWN), column])
-    return arrows + "…" * (updates > SHOWN)
+def pushes(column: int, updates: int) -> list[int]:
+    """What each of the first updates does: 1 if it makes a step of 1 more likely, -1 if less, 0 if it is to come."""
+    return [(1 if even()[i, column] > 0 else -1) if i < updates else 0 for i in range(SHOWN)]
 
 
 def hundred(updates: int) -> list[int]:
@@ -48,9 +47,10 @@ def walked(updates: int) -> list[Panel]:
     first, second = even()[updates, [FIRST, SECOND]]
     owners = hundred(updates)
     ends = ", ".join(f"{owners.count(end)} end with {words}" for end, words in enumerate(ENDS))
+    first_pushes = pushes(PUSH_1, updates)
     alt = f"After {updates} updates, 1 is the first step with probability {first:.3f}. Of a hundred runs, {ends}."
-    arrows = [pushes(column, updates) for column in (PUSH_1, PUSH_2)]
-    drawing = forks.view("f", alt, NAMES, ENDS, owners, (first, second), arrows)
+    alt += f" The first ten updates so far: {first_pushes.count(-1)} down, {first_pushes.count(1)} up."
+    drawing = forks.view("f", alt, NAMES, ENDS, owners, (first, second), (first_pushes, pushes(PUSH_2, updates)))
     return [scene.scene("A hundred runs of two steps", "a branch is as wide as the share of the runs on it", drawing)]
 
 

@@ -4,28 +4,31 @@ from widgets.frame.contract.sorting import Case, Sort
 
 # ── the first updates from even odds ──
 PREDICT = Sort(
-    "Predict three of four things about the first ten updates",
+    "Predict two of three things about the first ten updates",
     "Both steps are at even odds, so P₁ and P₂ are 0.5. Answer the first question before you play the picture. For the "
-    "two gradients, put the numbers into the formulas above. Play the picture for the last question only.",
+    "two gradients, put the numbers into the formulas above.",
     (
         Case(
-            (("", "Before you play: does the first update make 1 more or less likely as the first step?"),),
-            "less likely",
-            "A run that begins with 1 earns 0.5 on average, because its second step is right half the time. A run that "
-            "begins with 0 earns 0.6.",
+            (
+                (
+                    "",
+                    "Before you play: after ten updates, is 1 more or less likely as the first step than at the start?",
+                ),
+            ),
+            "more likely",
+            "P₁ fell from 0.5 to 0.4865 in four updates and rose to 0.5167 in the next six. By then the second step "
+            "was good enough.",
             {
-                "more likely": "The full reward lies behind 1. But how often does a run get there today, if its second "
-                "step is a coin toss?",
-                "as likely": "That would need equal mean rewards after 0 and after 1. After 0 the reward is always "
-                "0.6.",
+                "less likely": "The first four updates do push it down. What does the second step do in the meantime?",
+                "as likely": "Play the picture to update 10, and read four digits of the probability.",
             },
-            "Compare 0.6 with the mean reward after a first step of 1.",
+            "Play the picture to update 10 and compare the number with 0.5.",
         ),
         Case(
             (("", "What is the gradient of the first step at this start?"),),
             "-0.025",
-            "0.5 · 0.5 · (0.5 − 0.6) is −0.025. The sign comes from the last factor, so today's second step decides "
-            "about the first one.",
+            "0.5 · 0.5 · (0.5 − 0.6) is −0.025. A run that begins with 1 earns 0.5 on average, because its second step "
+            "is right half the time, and a run that begins with 0 earns 0.6.",
             {
                 "0.025": "The size is right. Does 1 earn more than 0.6 on average, or less?",
                 "-0.1": "That is only the difference of the mean rewards. It is multiplied by P₁ and by 1 − P₁.",
@@ -54,19 +57,8 @@ PREDICT = Sort(
             "All three factors of the second formula are 0.5.",
             within=((0.12499, 0.12501),),
         ),
-        Case(
-            (("", "After ten updates, is 1 more or less likely as the first step than at the start?"),),
-            "more likely",
-            "P₁ fell from 0.5 to 0.4865 in four updates and rose to 0.5167 in the next six. By then the second step "
-            "was good enough.",
-            {
-                "less likely": "The first updates do push it down. Watch what the second step does in the meantime.",
-                "as likely": "Play the picture to update 10, and read four digits of the probability.",
-            },
-            "Play the picture to update 10 and compare the number with 0.5.",
-        ),
     ),
-    need=3,
+    need=2,
     labels=("less likely", "as likely", "more likely"),
 )
 

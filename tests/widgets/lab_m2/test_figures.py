@@ -7,9 +7,9 @@ from widgets.lab_m2 import figures
 
 
 def test_the_first_step_gets_four_arrows_down_and_six_up_and_the_second_ten_up():
-    assert figures.pushes(figures.PUSH_1, 10) == "↓↓↓↓↑↑↑↑↑↑"
-    assert figures.pushes(figures.PUSH_2, 200) == "↑" * 10 + "…"
-    assert figures.pushes(figures.PUSH_1, 0) == ""
+    assert figures.pushes(figures.PUSH_1, 10) == [-1] * 4 + [1] * 6
+    assert figures.pushes(figures.PUSH_2, 200) == [1] * 10
+    assert figures.pushes(figures.PUSH_1, 1) == [-1] + [0] * 9
 
 
 def test_at_even_odds_fifty_of_a_hundred_runs_end_at_the_sure_reward_and_a_quarter_at_each_other():

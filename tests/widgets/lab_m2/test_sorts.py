@@ -12,17 +12,16 @@ def right(case, value):
 
 
 def test_the_gradients_by_hand_are_right_and_each_typical_slip_is_not():
-    _, first, second, _ = sorts.PREDICT.cases
+    _, first, second = sorts.PREDICT.cases
     assert right(first, GRADIENT_1) and right(second, GRADIENT_2)
     for case, slips in ((first, (0.025, -0.1, -0.05, 0.1, GRADIENT_2)), (second, (0.25, 0.5, -0.125, GRADIENT_1))):
         for slip in slips:
             assert not right(case, slip) and f"{slip:g}" in case.hints
 
 
-def test_the_first_update_lowers_and_ten_updates_raise_the_first_step():
+def test_ten_updates_raise_the_first_step():
     first = figures.even()[:, figures.FIRST]
-    assert first[1] < first[0] < first[10]
-    assert [sorts.PREDICT.cases[i].answer for i in (0, 3)] == ["less likely", "more likely"]
+    assert first[10] > first[0] and sorts.PREDICT.cases[0].answer == "more likely"
 
 
 def test_the_smallest_start_that_escapes_is_right_and_its_neighbors_are_not():
