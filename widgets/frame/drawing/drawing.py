@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from widgets.frame.drawing import comparisons, doors, fleet, forks, gates, lanes, number_table, picks, vocabulary
+from widgets.frame.drawing import comparisons, cuts, doors, fleet, forks, gates, lanes, number_table, picks, vocabulary
 from widgets.frame.drawing.marks import Panel
 from widgets.frame.drawing.pen import Cell, Pen, number
 from widgets.frame.drawing.scene import WORD
@@ -55,6 +55,9 @@ def drawn(scene: Panel) -> Pen:
                 continue
             if forks.is_forks(view):
                 forks.drawn(pen, view)
+                continue
+            if cuts.is_cuts(view):
+                cuts.drawn(pen, view)
                 continue
             size = f'viewBox="0 0 {px(view["wide"]):g} {px(view["high"]):g}"'
             css = "k-view k-wide" if px(view["wide"]) > WIDE else "k-view"

@@ -32,6 +32,7 @@ MARKS = {
     "gates": "a post is a check; a completion's thread ends at the post that stops it, or in a filled square if paid",
     "picks": "a cell is a completion, filled if correct; a ring is the pick, wine if rewarded and wrong",
     "forks": "a fork is a step; a branch is as wide as the share of a hundred runs on it, and a dot is one run",
+    "cuts": "a row is a text: its tokens in squares on the left, the finished text with its reward beyond a line",
     "number table": "what a model answers for each row and column; filled where the number is correct",
     "wall": "a limit that ends whatever reaches it",
     "outline": "a region of a map, shaded: where people like completions better than the start's average",
