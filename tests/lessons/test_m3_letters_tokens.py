@@ -1,5 +1,7 @@
 """M3: what its numbers are computed by, and what its sentences say without a number that is bound."""
 
+from math import log
+
 import pytest
 
 from sim.lab import eight_actions, packs, pieces
@@ -12,6 +14,11 @@ MERGES = len(packs.pack("bpe")["tokenizers"]["runs"]["merges"])
 def effective(price):
     """The share of samples from the reference that count for the best policy at this price."""
     return 1 / (eight_actions.leashed(price) ** 2 / REF).sum()
+
+
+def test_the_rarest_action_alone_is_as_far_away_as_its_share_is_small():
+    assert -log(REF[7]) == pytest.approx(4.60517, abs=1e-5)  # ln 100
+    assert eight_actions.outcome(eight_actions.leashed(0.005))[2] == pytest.approx(-log(REF[7]), abs=1e-3)
 
 
 def test_the_effective_share_of_samples():

@@ -17,7 +17,7 @@ REASONS = {
 WAYS = {"runs": "digits in runs", "triples": "digits by threes", "single": "single digits"}
 MOST = max(len(pieces.encode(text, way)) for text in TEXTS for way in WAYS)
 STEPS = range(MOST + 2)  # after so many tokens; at the end, the verifier has read
-SIDES = ("the policy chooses tokens", "the verifier reads the text")
+SIDES = ("the policy chooses tokens", "the verifier reads the text and expects 323")
 PRICES = (
     *(5.0, 3.0, 2.0, 1.5, 1.0, 0.8, 0.65, 0.5, 0.45, 0.4, 0.35, 0.3),
     *(0.27, 0.24, 0.22, 0.2, 0.19, 0.18, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01),
@@ -56,7 +56,7 @@ def tilted(price: float) -> list[Panel]:
     return [
         panel(
             "Share of each action",
-            "exact, for the table above",
+            "left bar: the reference; right bar: the best policy at this price",
             bars(ACTIONS, eight_actions.REF, "reference", 8),
             bars(ACTIONS, policy, "best policy at this price", 1),
             x="action",

@@ -23,8 +23,8 @@ COUNT = Sort(
         Case(
             (("", "Digits in runs: how many tokens does the wrong answer “Final: 324” take?"),),
             "5",
-            "“23” is a token and “24” is not, because the tokenizer was built from other texts, in which “23” was more "
-            "frequent. Whether a number is correct plays no part in it.",
+            "“23” is a token and “24” is not, because “23” occurs 19 times in the texts that the tokenizer was "
+            "built from and “24” only twice. Rewards played no part in it.",
             {
                 "4": "That is the first row. Look at the last digits of the second.",
                 "10": "These are the characters. A token may hold several of them.",
@@ -92,8 +92,8 @@ GUESS = Sort(
             "Action 1 was the most frequent before.",
             {
                 "action 6": "It is worth the most, but worth is not what the policy is paid for.",
-                "action 7": "Its pay is 0.9. Moving a long way costs several times that at this price.",
-                "action 8": "Its pay is 1. Moving a long way costs several times that at this price.",
+                "action 7": "Its pay is 0.9. Getting to a rare action costs several times that at this price.",
+                "action 8": "Its pay is 1. Getting to a rare action costs several times that at this price.",
             },
             "At a very high price nothing moves.",
         ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.lab import eight_actions, pieces
+from sim.lab import eight_actions, packs, pieces
 from widgets.lab_m3 import figures, sorts
 
 COUNTS = {  # in runs, by threes, singly; after the source course
@@ -63,6 +63,13 @@ def test_three_prices_are_on_the_handle_and_right():
 @pytest.mark.parametrize("index, wrong", [(0, 0.3), (0, 0.4), (1, 0.2), (1, 0.5), (2, 0.2), (2, 0.18), (2, 0.361)])
 def test_a_neighbor_is_not_taken_for_the_price(index, wrong):
     assert not right(sorts.PRICES.cases[index], wrong)
+
+
+def test_the_pair_of_the_correct_answer_is_frequent_where_the_merges_were_counted():
+    texts = [example.prompt for example in packs.examples("dev")]
+    texts += [rollout.completion for row in packs.rollouts("dev") for rollout in row if rollout.completion.isascii()]
+    assert [sum(text.count(pair) for text in texts) for pair in ("23", "24")] == [19, 2]
+    assert "occurs 19 times" in sorts.COUNT.cases[1].why and "only twice" in sorts.COUNT.cases[1].why
 
 
 def test_no_hint_is_given_for_a_right_answer():

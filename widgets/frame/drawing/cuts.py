@@ -13,7 +13,7 @@ from widgets.frame.drawing import scene
 from widgets.frame.drawing.gates import SHOWN, SQUARE
 from widgets.frame.drawing.pen import Pen
 
-ROW, HEAD = 62, 40  # pixels: a row, and the names of the two sides above the rows
+ROW, HEAD = 84, 44  # pixels: a row, and the names of the two sides above the rows
 
 
 @dataclass(frozen=True)
