@@ -92,7 +92,7 @@ FIGURES = {
             ticks={0: "start", MOST + 1: "reward"},
             milliseconds=700,
         ),
-        stills=((0, MOST + 1), (2, MOST + 1)),
+        stills=((1, MOST + 1), (2, MOST + 1)),
     ),
     "leash": Figure(
         tilted,
