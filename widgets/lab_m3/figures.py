@@ -46,7 +46,7 @@ def finished(way: str, step: int) -> str:
     done = sum(len(pieces.encode(text, way)) <= step for text in TEXTS)
     if step > MOST:
         return "The verifier has read all five texts, and one of them is paid."
-    return f"{done} of {len(TEXTS)} texts are complete, and the verifier has not read any."
+    return f"{done} of {len(TEXTS)} texts {'is' if done == 1 else 'are'} complete, and the verifier has not read any."
 
 
 def tilted(price: float) -> list[Panel]:

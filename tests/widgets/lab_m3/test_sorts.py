@@ -81,5 +81,5 @@ def test_no_hint_is_given_for_a_right_answer():
 
 def test_the_sentences_of_the_figure_and_the_scene():
     assert figures.measured(0.35).endswith("the mean worth 0.390, and the KL 0.202 nats.")
-    assert figures.finished("runs", 4) == "1 of 5 texts are complete, and the verifier has not read any."
+    assert figures.finished("runs", 4) == "1 of 5 texts is complete, and the verifier has not read any."
     assert figures.finished("single", 8).startswith("The verifier has read all five texts")
