@@ -21,6 +21,16 @@ WIDE = 470  # pixels: in a wider view, letters are drawn larger on a phone
 SHORT = 6  # pixels: a shorter arrow is not drawn
 SIGNS = ("stop", "astray")  # tokens drawn as a sign
 
+IN_HTML = (  # views whose letters keep their size on a phone
+    (comparisons.is_comparison, comparisons.drawn),
+    (number_table.is_table, number_table.drawn),
+    (gates.is_gates, gates.drawn),
+    (picks.is_picks, picks.drawn),
+    (doors.is_doors, doors.drawn),
+    (forks.is_forks, forks.drawn),
+    (cuts.is_cuts, cuts.drawn),
+)
+
 
 def px(squares: float) -> float:
     return round(SQUARE * squares, 2)
@@ -38,26 +48,8 @@ def drawn(scene: Panel) -> Pen:
             if lanes.is_board(view) or "counts" in view:
                 (lanes.drawn if lanes.is_board(view) else counted)(pen, view)
                 continue
-            if comparisons.is_comparison(view):
-                comparisons.drawn(pen, view)
-                continue
-            if number_table.is_table(view):
-                number_table.drawn(pen, view)
-                continue
-            if doors.is_doors(view):
-                doors.drawn(pen, view)
-                continue
-            if gates.is_gates(view):
-                gates.drawn(pen, view)
-                continue
-            if picks.is_picks(view):
-                picks.drawn(pen, view)
-                continue
-            if forks.is_forks(view):
-                forks.drawn(pen, view)
-                continue
-            if cuts.is_cuts(view):
-                cuts.drawn(pen, view)
+            if draw := next((draw for is_one, draw in IN_HTML if is_one(view)), None):
+                draw(pen, view)
                 continue
             size = f'viewBox="0 0 {px(view["wide"]):g} {px(view["high"]):g}"'
             css = "k-view k-wide" if px(view["wide"]) > WIDE else "k-view"
