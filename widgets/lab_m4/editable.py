@@ -8,6 +8,7 @@ from widgets.lab_m4.figures import DOES
 ID, NAMED = "cases", "Tests of a scorer"
 MOST, SMALL = 25, 14  # rows at most, and of a small set
 CHARS = 40  # of a completion in a table
+LONGEST = 20_000  # characters of a completion: twice what the right scorer reads
 REASONS = (*dict.fromkeys(reason for _, reason, _ in CHECKS), "extra_text", "ok")
 
 
@@ -40,6 +41,12 @@ def checked(number, row):
             f"row {number} is {repr(row)[:60]}, and a row is (expected answer, completion, reward, reason)"
         )
     expected, completion, reward, reason = row
+    for what, value in (("expected answer", expected), ("completion", completion)):
+        if type(value) not in (str, int, float, bool, type(None)):
+            kind = type(value).__name__
+            raise ValueError(f"the {what} in row {number} is of type {kind}, and it should be a text, a number or None")
+        if (isinstance(value, str) and len(value) > LONGEST) or (isinstance(value, int) and abs(value) > 10**300):
+            raise ValueError(f"the {what} in row {number} is too long: {LONGEST:,} characters are the most")
     if isinstance(reward, bool) or reward not in (0, 1):
         raise ValueError(f"the reward in row {number} is {repr(reward)[:30]}, and it should be 0.0 or 1.0")
     if reason not in REASONS:

@@ -52,6 +52,16 @@ def test_a_row_that_the_right_scorer_fails_finds_nobody_and_is_named():
         ("5", "it returned 5, and it should return a list of rows."),
         ('[("7", "Final: 7", 1.0, "ok")] * 26', "it returned 26 rows, and 25 are the most."),
         ("[(1, 2)]", "row 1 is (1, 2), and a row is (expected answer, completion, reward, reason)."),
+        (
+            '[("7", object(), 0.0, "ok")]',
+            "the completion in row 1 is of type object, and it should be a text, a number or None.",
+        ),
+        (
+            '[([7], "Final: 7", 0.0, "ok")]',
+            "the expected answer in row 1 is of type list, and it should be a text, a number or None.",
+        ),
+        ('[("7", 10**5000, 0.0, "ok")]', "the completion in row 1 is too long: 20,000 characters are the most."),
+        ('[("7", "x" * 20_001, 0.0, "ok")]', "the completion in row 1 is too long: 20,000 characters are the most."),
         ('[("7", "Final: 7", True, "ok")]', "the reward in row 1 is True, and it should be 0.0 or 1.0."),
         ('[("7", "Final: 7", [], "ok")]', "the reward in row 1 is [], and it should be 0.0 or 1.0."),
     ],
