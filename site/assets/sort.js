@@ -56,6 +56,15 @@ customElements.define("sort-cases", class extends HTMLElement {
     keep(this.key, this.given);
     this.draw(i);
     this.count();
+    if (this.state(i)) this.move(i + 1);
+  }
+
+  // The scene that belongs to the cases, to the moment after so many of them.
+  move(moment) {
+    const range = document.querySelector(`[data-scene="${this.dataset.figure}"] [type=range]`);
+    if (!range) return;
+    range.value = moment;
+    range.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
   isRight(i, answer) {
@@ -106,6 +115,7 @@ customElements.define("sort-cases", class extends HTMLElement {
 
   count() {
     const states = this.items.map((_, i) => this.state(i));
+    if ("turn" in this.dataset) this.items.forEach((item, i) => item.hidden = i > 0 && !states[i - 1] && !states[i]);
     const of = (kind) => states.filter((state) => state === kind).length;
     const [met, seen, { goal, need, must, told }] = [of("met"), of("seen"), this.dataset];
     const needed = must.split(" ").filter(Boolean).every((i) => states[i] === "met");

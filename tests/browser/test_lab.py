@@ -119,3 +119,24 @@ def test_a_note_is_kept_and_saved_as_one_file(page, book):
         page.get_by_role("button", name="Save my notes").click()
     text = waiting.value.path().read_text(encoding="utf-8")
     assert text.startswith("# The Measurement Lab: my notes\n\n## N0: a map, first version\n\nThe policy is")
+
+
+def test_cases_that_come_in_turn_move_their_scene(page, book):
+    page.goto(f"{book}m1-ten-pushes/")
+    scene = page.locator('[data-scene="lab_m1.piles"]')
+    expect(scene).to_have_attribute("data-moment", "0")
+    expect(case(page, "lab_m1.predict", 2)).to_be_hidden()
+    assert choose(page, "lab_m1.predict", 1, "grows").startswith("Not this one.")
+    expect(case(page, "lab_m1.predict", 2)).to_be_hidden()
+    assert choose(page, "lab_m1.predict", 1, "stays").startswith("Right.")
+    expect(scene).to_have_attribute("data-moment", "1")
+    for number, answer in enumerate("grows shrinks shrinks grows grows shrinks grows grows shrinks".split(), 2):
+        assert choose(page, "lab_m1.predict", number, answer).startswith("Right.")
+        expect(scene).to_have_attribute("data-moment", str(number))
+    expect(page.locator('sort-cases[name="lab_m1.predict"] .score')).to_contain_text("Goal reached")
+    page.reload()
+    expect(case(page, "lab_m1.predict", 10)).to_be_visible()
+    page.goto(f"{book}lab/")
+    expect(page.locator('.cards a[href*="m1-ten-pushes"] lesson-count, .cards lesson-count').nth(1)).to_have_text(
+        "1 of 2"
+    )

@@ -30,6 +30,8 @@ class Sort:
     labels: Sequence[str] = ()  # the trays
     told: str = ""  # a sentence that appears once every case was judged
     must: tuple[int, ...] = ()  # indices of cases that must be among the correct ones
+    in_turn: bool = False  # a case appears once the one before it is judged
+    figure: str = ""  # a scene that plays: once so many cases are judged, its time is moved to that moment
 
 
 def attempts_with_a_hint(sort: Sort) -> list[tuple[int, str]]:

@@ -1,0 +1,176 @@
+"""The scenes of M1: a hundred dots in four piles while ten draws push them, and where fifty runs end under five
+settings.
+"""
+
+from functools import cache
+
+from sim.lab import arms
+from widgets.frame.drawing import piles, scene
+from widgets.frame.drawing.marks import Panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Time
+
+SEED, RATE, DRAWS = 7, 0.4, 10
+WITH, WITHOUT = "b is the mean of earlier rewards", "b is always 0"
+BASELINES = {WITH: arms.running_mean, WITHOUT: arms.no_baseline}
+WIDE = 18.0  # in squares, of each view of the scene
+COLUMNS = (0.0, 3.0, 8.2, 12.6, WIDE)  # of the log: draw, arm, reward, b, A
+LINE = (len(arms.PAY) * piles.ROW - 0.2) / (DRAWS + 1)
+
+# ── where runs end ──
+RUNS, STEPS, LOW = 50, 200, 0.7
+SETTINGS = (  # name, a note on it, baseline, what is added to each reward
+    ("b is 0", "rewards 0 and 1", arms.no_baseline, 0.0),
+    ("b is the mean", "rewards 0 and 1", arms.running_mean, 0.0),
+    ("b is 0, rewards + 10", "rewards 10 and 11", arms.no_baseline, 10.0),
+    ("b is the mean, rewards + 10", "rewards 10 and 11", arms.running_mean, 10.0),
+    ("same, but b starts warm", "first b = first reward", arms.warm_running_mean, 10.0),
+)
+HEAP, HEAPS, PITCH = 25, (12.8, 25.9), 1.75  # dots in a row of a heap; places in the second scene, in squares
+
+
+@cache
+def pushes(which: str) -> tuple[arms.Push, ...]:
+    return arms.pushes(SEED, RATE, BASELINES[which], DRAWS)
+
+
+def many(which: str, draw: int) -> list[int]:
+    """How many of a hundred dots each arm has after so many draws."""
+    return piles.hundredths(pushes(which)[draw - 1].after if draw else pushes(which)[0].before)
+
+
+def owners(which: str, draw: int) -> list[int]:
+    """The arm of each dot; as many as possible stay at each draw."""
+    owned = [arm for arm, n in enumerate(many(which, 0)) for _ in range(n)]
+    for t in range(1, draw + 1):
+        owned = piles.moved(owned, many(which, t))
+    return owned
+
+
+def signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−") if value else "0"
+
+
+def plain(value: float) -> str:
+    return f"{value:.2f}" if value % 1 else f"{value:.0f}"
+
+
+def policy(which: str, draw: int) -> scene.View:
+    """The four piles; the arm that was drawn last has a ring."""
+    last = pushes(which)[draw - 1].arm if draw else -1
+    counts = many(which, draw)
+    marks = [scene.word("the policy: of a hundred draws, each arm gets", (0, 0.55), "strong")]
+    for arm, n in enumerate(counts):
+        y = piles.TOP + piles.ROW * arm
+        marks += [
+            scene.word(f"arm {arm + 1}", (0, y + 0.6), "strong"),
+            scene.word(str(n), (piles.WIDE, y + 1.3), "count", "end", key=f"pn{arm}"),
+        ]
+    roles = ["followed" if arm == last else "rest" for arm in range(len(counts))]
+    marks.append(scene.piles("p", owners(which, draw), roles, (piles.DOTS, piles.TOP), piles.ROW))
+    place, size = (piles.DOTS, piles.TOP + piles.ROW * max(last, 0)), (25 * piles.DOT, 2 * piles.DOT)
+    marks.append(scene.ring("pr", place, "this arm was drawn", draw > 0, size, "above", "look"))
+    said = ", ".join(f"arm {arm + 1} {n}" for arm, n in enumerate(counts))
+    return scene.view("p", WIDE, piles.TOP + piles.ROW * len(counts) - 0.2, f"Of a hundred draws: {said}.", *marks)
+
+
+def log(which: str, draw: int) -> scene.View:
+    """What each draw so far was: the arm, its reward, the baseline and their difference."""
+    marks = []
+    heads = ("draw", "arm", "reward", "b", "A = reward − b")
+    for head, x in zip(heads, COLUMNS, strict=True):
+        marks.append(scene.word(head, (x, 0.55), "strong", "end" if x == WIDE else "start"))
+    for t, push in enumerate(pushes(which), 1):
+        y = piles.TOP + LINE * (t - 1) + 0.4
+        cells = (str(t), str(push.arm + 1), plain(push.reward), plain(push.baseline), signed(push.advantage))
+        for i, (cell, x) in enumerate(zip(cells, COLUMNS, strict=True)):
+            text = cell if i == 0 or t <= draw else ""
+            role = "strong" if t == draw else "head" if i == 0 else ""
+            marks.append(scene.word(text, (x, y), role, "end" if x == WIDE else "start", key=f"l{t}c{i}"))
+    alt = f"{draw} of {DRAWS} draws are in the log." if draw else "The log is empty."
+    return scene.view("l", WIDE, piles.TOP + piles.ROW * len(arms.PAY) - 0.2, alt, *marks)
+
+
+def pushed(which: str, draw: int) -> list[Panel]:
+    return [scene.scene("Ten draws push four piles", "a dot is a hundredth", policy(which, draw), log(which, draw))]
+
+
+def told(which: str, draw: int) -> str:
+    """What the last draw did to its own pile."""
+    if not draw:
+        return "Nothing has been drawn. Each arm has 25 of a hundred."
+    push, (before, after) = pushes(which)[draw - 1], (many(which, t) for t in (draw - 1, draw))
+    a, b = before[push.arm], after[push.arm]
+    moved = f"has {b} instead of {a} of a hundred" if a != b else f"keeps its {a} of a hundred"
+    return f"Draw {draw}: A is {signed(push.advantage)}, and arm {push.arm + 1} {moved}."
+
+
+@cache
+def ends(setting: int) -> list[float]:
+    """The expected reward, without what was added, at the end of each run."""
+    _, _, baseline, added = SETTINGS[setting]
+    return [float(j) for j in arms.ends(range(RUNS), RATE, baseline, STEPS, added)]
+
+
+def low(setting: int) -> int:
+    """How many of the fifty runs end below LOW."""
+    return sum(j < LOW for j in ends(setting))
+
+
+def ended(shown: int) -> list[Panel]:
+    """Fifty dots for each of the first `shown` settings, in two heaps."""
+    marks = [
+        scene.word(f"ends below {LOW}", (HEAPS[0], 0.55), "strong"),
+        scene.word(f"ends at {LOW} or above", (HEAPS[1], 0.55), "strong"),
+    ]
+    for i, (name, note, _, _) in enumerate(SETTINGS):
+        y, seen = 1.3 + PITCH * i, i < shown
+        marks += [
+            scene.word(name, (0, y + 0.4), "strong"),
+            scene.word(note, (0, y + 1.05), "head"),
+            scene.word(str(low(i)) if seen else "?", (HEAPS[0] - 0.3, y + 0.6), "", "end", key=f"en{i}"),
+            scene.word(str(RUNS - low(i)) if seen else "?", (HEAPS[1] - 0.3, y + 0.6), "", "end", key=f"eh{i}"),
+        ]
+        dots = [0 if j < LOW else 1 for j in sorted(ends(i))] if seen else [2] * RUNS
+        at = [(HEAPS[0], y), (HEAPS[1], y), (sum(HEAPS) / 2, y)]
+        marks.append(scene.heaps(f"e{i}", dots, ["broken", "followed", "rest"], at, [HEAP] * 3))
+    said = [f"{name}: {low(i)} of {RUNS} end below {LOW}" for i, (name, *_) in enumerate(SETTINGS[:shown])]
+    alt = "; ".join(said) + "." if said else "No setting is uncovered."
+    return [scene.scene("Where fifty runs end", "a dot is a run", scene.view("e", 38.0, 1.3 + PITCH * 5, alt, *marks))]
+
+
+def counted(shown: int) -> str:
+    if not shown:
+        return "A dot will be the end of one run of 200 pushes."
+    name = SETTINGS[shown - 1][0]
+    return f"With “{name}”, {low(shown - 1) or 'none'} of these fifty runs end below {LOW}."
+
+
+FIGURES = {
+    "piles": Figure(
+        pushed,
+        arms.pushes,
+        Handle("Baseline", tuple(BASELINES)),
+        told,
+        Time(
+            "draws",
+            tuple(range(DRAWS + 1)),
+            ("before the first draw", *(f"draw {t} of {DRAWS}" for t in range(1, DRAWS + 1))),
+            ticks={0: "start", 5: "draw 5", 10: "draw 10"},
+            milliseconds=1100,
+        ),
+        stills=((0, 10), (1, 10)),
+    ),
+    "ends": Figure(
+        ended,
+        arms.ends,
+        None,
+        counted,
+        Time(
+            "settings that are uncovered",
+            tuple(range(len(SETTINGS) + 1)),
+            ("none is uncovered", *(f"{i} of 5 are uncovered" for i in range(1, 6))),
+            milliseconds=1100,
+        ),
+        stills=((0, 5),),
+    ),
+}
