@@ -130,13 +130,12 @@ def test_cases_that_come_in_turn_move_their_scene(page, book):
     expect(case(page, "lab_m1.predict", 2)).to_be_hidden()
     assert choose(page, "lab_m1.predict", 1, "stays").startswith("Right.")
     expect(scene).to_have_attribute("data-moment", "1")
-    for number, answer in enumerate("grows shrinks shrinks grows grows shrinks grows grows shrinks".split(), 2):
+    moves = ["grows", "shrinks", "shrinks", "grows", "grows", "shrinks", "grows", "grows", "shrinks"]
+    for number, answer in enumerate(moves, 2):
         assert choose(page, "lab_m1.predict", number, answer).startswith("Right.")
         expect(scene).to_have_attribute("data-moment", str(number))
     expect(page.locator('sort-cases[name="lab_m1.predict"] .score')).to_contain_text("Goal reached")
     page.reload()
     expect(case(page, "lab_m1.predict", 10)).to_be_visible()
     page.goto(f"{book}lab/")
-    expect(page.locator('.cards a[href*="m1-ten-pushes"] lesson-count, .cards lesson-count').nth(1)).to_have_text(
-        "1 of 2"
-    )
+    expect(page.locator(".cards lesson-count").nth(1)).to_have_text("1 of 2")

@@ -14,7 +14,7 @@ WITH, WITHOUT = "b is the mean of earlier rewards", "b is always 0"
 BASELINES = {WITH: arms.running_mean, WITHOUT: arms.no_baseline}
 WIDE = 18.0  # in squares, of each view of the scene
 COLUMNS = (0.0, 3.0, 8.2, 12.6, WIDE)  # of the log: draw, arm, reward, b, A
-LINE = (len(arms.PAY) * piles.ROW - 0.2) / (DRAWS + 1)
+FIRST, LINE = 1.75, 0.79  # of its rows: the first one, and the pitch
 
 # ── where runs end ──
 RUNS, STEPS, LOW = 50, 200, 0.7
@@ -63,7 +63,7 @@ def policy(which: str, draw: int) -> scene.View:
         y = piles.TOP + piles.ROW * arm
         marks += [
             scene.word(f"arm {arm + 1}", (0, y + 0.6), "strong"),
-            scene.word(str(n), (piles.WIDE, y + 1.3), "count", "end", key=f"pn{arm}"),
+            scene.word(str(n), (WIDE, y + 0.75), "count", "end", key=f"pn{arm}"),
         ]
     roles = ["followed" if arm == last else "rest" for arm in range(len(counts))]
     marks.append(scene.piles("p", owners(which, draw), roles, (piles.DOTS, piles.TOP), piles.ROW))
@@ -80,7 +80,7 @@ def log(which: str, draw: int) -> scene.View:
     for head, x in zip(heads, COLUMNS, strict=True):
         marks.append(scene.word(head, (x, 0.55), "strong", "end" if x == WIDE else "start"))
     for t, push in enumerate(pushes(which), 1):
-        y = piles.TOP + LINE * (t - 1) + 0.4
+        y = FIRST + LINE * (t - 1)
         cells = (str(t), str(push.arm + 1), plain(push.reward), plain(push.baseline), signed(push.advantage))
         for i, (cell, x) in enumerate(zip(cells, COLUMNS, strict=True)):
             text = cell if i == 0 or t <= draw else ""
@@ -155,7 +155,7 @@ FIGURES = {
             "draws",
             tuple(range(DRAWS + 1)),
             ("before the first draw", *(f"draw {t} of {DRAWS}" for t in range(1, DRAWS + 1))),
-            ticks={0: "start", 5: "draw 5", 10: "draw 10"},
+            ticks={0: "start", 5: "5", 10: "10"},
             milliseconds=1100,
         ),
         stills=((0, 10), (1, 10)),
