@@ -18,14 +18,15 @@ FIRST, LINE = 1.75, 0.79  # of its rows: the first one, and the pitch
 
 # ── where runs end ──
 RUNS, STEPS, LOW = 50, 200, 0.7
-SETTINGS = (  # name, a note on it, baseline, what is added to each reward
-    ("b is 0", "rewards 0 and 1", arms.no_baseline, 0.0),
-    ("b is the mean", "rewards 0 and 1", arms.running_mean, 0.0),
-    ("b is 0, rewards + 10", "rewards 10 and 11", arms.no_baseline, 10.0),
-    ("b is the mean, rewards + 10", "rewards 10 and 11", arms.running_mean, 10.0),
-    ("same, but b starts warm", "first b = first reward", arms.warm_running_mean, 10.0),
+SETTINGS = (  # name, baseline, what is added to each reward
+    ("b is 0", arms.no_baseline, 0.0),
+    ("b is the mean", arms.running_mean, 0.0),
+    ("b is 0, 10 added", arms.no_baseline, 10.0),
+    ("b is the mean, 10 added", arms.running_mean, 10.0),
+    ("b begins as the first reward, 10 added", arms.warm_running_mean, 10.0),
 )
-HEAP, HEAPS, PITCH = 25, (12.8, 25.9), 1.75  # dots in a row of a heap; places in the second scene, in squares
+LEFT, RIGHT, BROAD, PITCH = 1.3, 10.5, 18.4, 2.6  # of the second scene, in squares: its heaps, its width, its rows
+ROOM = (17, 17, 36)  # dots in a row: of both heaps, and of all fifty before it is known where they end
 
 
 @cache
@@ -107,7 +108,7 @@ def told(which: str, draw: int) -> str:
 @cache
 def ends(setting: int) -> list[float]:
     """The expected reward, without what was added, at the end of each run."""
-    _, _, baseline, added = SETTINGS[setting]
+    _, baseline, added = SETTINGS[setting]
     return [float(j) for j in arms.ends(range(RUNS), RATE, baseline, STEPS, added)]
 
 
@@ -119,23 +120,21 @@ def low(setting: int) -> int:
 def ended(shown: int) -> list[Panel]:
     """Fifty dots for each of the first `shown` settings, in two heaps."""
     marks = [
-        scene.word(f"ends below {LOW}", (HEAPS[0], 0.55), "strong"),
-        scene.word(f"ends at {LOW} or above", (HEAPS[1], 0.55), "strong"),
+        scene.word(f"ends below {LOW}", (LEFT, 0.55), "head"),
+        scene.word(f"ends at {LOW} or above", (RIGHT, 0.55), "head"),
     ]
-    for i, (name, note, _, _) in enumerate(SETTINGS):
-        y, seen = 1.3 + PITCH * i, i < shown
-        marks += [
-            scene.word(name, (0, y + 0.4), "strong"),
-            scene.word(note, (0, y + 1.05), "head"),
-            scene.word(str(low(i)) if seen else "?", (HEAPS[0] - 0.3, y + 0.6), "", "end", key=f"en{i}"),
-            scene.word(str(RUNS - low(i)) if seen else "?", (HEAPS[1] - 0.3, y + 0.6), "", "end", key=f"eh{i}"),
-        ]
+    for i, (name, *_) in enumerate(SETTINGS):
+        y, seen = 1.2 + PITCH * i, i < shown
+        marks.append(scene.word(name, (LEFT, y + 0.5), "strong"))
+        for key, n, x in (("l", low(i), LEFT), ("h", RUNS - low(i), RIGHT)):
+            marks.append(scene.word(str(n) if seen else "", (x - 0.2, y + 1.25), "", "end", key=f"e{key}{i}"))
         dots = [0 if j < LOW else 1 for j in sorted(ends(i))] if seen else [2] * RUNS
-        at = [(HEAPS[0], y), (HEAPS[1], y), (sum(HEAPS) / 2, y)]
-        marks.append(scene.heaps(f"e{i}", dots, ["broken", "followed", "rest"], at, [HEAP] * 3))
+        at = [(LEFT, y + 0.75), (RIGHT, y + 0.75), (LEFT, y + 0.75)]
+        marks.append(scene.heaps(f"e{i}d", dots, ["against", "followed", "rest"], at, ROOM))
     said = [f"{name}: {low(i)} of {RUNS} end below {LOW}" for i, (name, *_) in enumerate(SETTINGS[:shown])]
     alt = "; ".join(said) + "." if said else "No setting is uncovered."
-    return [scene.scene("Where fifty runs end", "a dot is a run", scene.view("e", 38.0, 1.3 + PITCH * 5, alt, *marks))]
+    view = scene.view("e", BROAD, 1.2 + PITCH * len(SETTINGS), alt, *marks)
+    return [scene.scene("Where fifty runs end", "a dot is a run", view)]
 
 
 def counted(shown: int) -> str:
