@@ -26,9 +26,19 @@ def modules():
 
 
 def contents(part):
-    """The files of a part, sorted: modules as sources, and data."""
+    """The files of a part, sorted: modules as sources, and data. Trained policies are heavy and lie in one folder, and
+    those that none of the modules names are left out.
+    """
     base = set(inputs.closure(BASE))
-    return [file for file in inputs.closure(*modules()[part]) if file not in base]
+    files = [file for file in inputs.closure(*modules()[part]) if file not in base]
+    sources = b"".join(inputs.content(file) for file in files if file.suffix == ".py")
+    return [file for file in files if file.suffix != ".npz" or is_named(file, sources)]
+
+
+def is_named(file, sources):
+    """Whether `transformer_add.npz`, or f"transformer_{…}", stands in these modules."""
+    first, _, _ = file.stem.partition("_")
+    return file.name.encode() in sources or f"{first}_{{".encode() in sources
 
 
 def packed(compiled):
