@@ -87,7 +87,7 @@ def log(which: str, draw: int) -> scene.View:
             text = cell if i == 0 or t <= draw else ""
             role = "strong" if t == draw else "head" if i == 0 else ""
             marks.append(scene.word(text, (x, y), role, "end" if x == WIDE else "start", key=f"l{t}c{i}"))
-    alt = f"{draw} of {DRAWS} draws are in the log." if draw else "The log is empty."
+    alt = f"The log has {draw} of {DRAWS} draws." if draw else "The log is empty."
     return scene.view("l", WIDE, piles.TOP + piles.ROW * len(arms.PAY) - 0.2, alt, *marks)
 
 

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from sim.lab import two_steps
+from sim.words import counted
 from widgets.frame.drawing import forks, piles, scene
 from widgets.frame.drawing.marks import Panel, label, line, panel
 from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
@@ -48,7 +49,8 @@ def walked(updates: int) -> list[Panel]:
     owners = hundred(updates)
     ends = ", ".join(f"{owners.count(end)} end with {words}" for end, words in enumerate(ENDS))
     first_pushes = pushes(PUSH_1, updates)
-    alt = f"After {updates} updates, 1 is the first step with probability {first:.3f}. Of a hundred runs, {ends}."
+    alt = f"After {counted(updates, 'update')}, 1 is the first step with probability {first:.3f}."
+    alt += f" Of a hundred runs, {ends}."
     alt += f" The first ten updates so far: {first_pushes.count(-1)} down, {first_pushes.count(1)} up."
     drawing = forks.view("f", alt, NAMES, ENDS, owners, (first, second), (first_pushes, pushes(PUSH_2, updates)))
     return [scene.scene("A hundred runs of two steps", "a branch is as wide as the share of the runs on it", drawing)]

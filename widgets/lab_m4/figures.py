@@ -4,6 +4,7 @@ three trays of labeled cases.
 
 from sim.lab import instruments, packs
 from sim.verifiers import checkers
+from sim.words import plural
 from sim.worlds import scorer
 from widgets.frame.drawing import gates, scene
 from widgets.frame.drawing.marks import Panel
@@ -56,7 +57,7 @@ def nineteen(asked: int) -> list[Panel]:
     """The scorers after so many tests."""
     rows = scorers()
     out = sum(row.stop < asked for row in rows)
-    alt = f"Nineteen scorers after {asked} of five tests: {out} are found out, {len(rows) - out} pass so far."
+    alt = f"Nineteen scorers after {asked} of five tests: {out} found out, {len(rows) - out} passing so far."
     drawing = gates.view("n", alt, TESTS, rows, asked, heads=("scorer", "", "passes all"))
     return [scene.scene("Nineteen scorers, five tests", "a thread ends at the test that fails", drawing)]
 
@@ -65,7 +66,7 @@ def passed(asked: int) -> str:
     rows = scorers()
     out = sum(row.stop < asked for row in rows)
     if asked < len(TESTS):
-        return f"{out} of 19 scorers have failed a test."
+        return f"{out} of 19 scorers {plural(out, 'has', 'have')} failed a test."
     return f"{out} of 19 scorers have failed a test. Of the {len(rows) - out} that pass all five, one is right."
 
 
@@ -96,7 +97,7 @@ def eight(asked: int) -> list[Panel]:
         for expected, completion in EIGHT
     ]
     out = sum(row.stop < asked for row in rows)
-    alt = f"Eight completions after {asked} of eleven checks: {out} are stopped."
+    alt = f"Eight completions after {asked} of eleven checks: {out} stopped."
     return [scene.scene("Eight completions", "␣ is a space, ↵ a line feed", gates.view("e", alt, CHECKS, rows, asked))]
 
 
