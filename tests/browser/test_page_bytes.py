@@ -25,9 +25,9 @@ KINDS = {  # kind: (files of the build, bytes they may have together and why)
 }
 # Of another page, or asked for later: once a break was found, once a fold is opened, once Python has started.
 NOT_AT_FIRST = {"doctor.js", "found.js", "store.js", "change.js", "sort.js", "note.js", "lab.css"}
-# What a page's widget needs beside the snapshot: some 50 kB of code, and 110 kB where it reads a trained policy.
-# Distillation reads all of them.
-PART, WITH_POLICIES = 250_000, {"distillation": 330_000}
+# What a page's widget needs beside the snapshot: some 50 kB of code, and 110 kB where it reads a trained policy. The
+# pipeline and distillation read ten and fifteen of them.
+PART, WITH_POLICIES = 250_000, {"pipeline": 520_000, "distillation": 700_000}
 # A small figure is drawn at all positions of its handle, packed to at most 12 kB, and a scene at all its moments: the
 # heaviest pages, 22c and 10 with four scenes, have 115 kB; of these 1.3 kB lead from numbers to what computes them.
 PAGE = 117_000

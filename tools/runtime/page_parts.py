@@ -11,6 +11,7 @@ import zipfile
 from tools.pages import inputs
 from widgets.frame.reader import pages
 
+POLICIES = inputs.ROOT / "sim" / "worlds" / "data"
 BASE = "widgets.frame.reader.host"  # with all that it imports, in the snapshot
 
 
@@ -26,13 +27,13 @@ def modules():
 
 
 def contents(part):
-    """The files of a part, sorted: modules as sources, and data. Trained policies are heavy and lie in one folder, and
-    those that none of the modules names are left out.
+    """The files of a part, sorted: modules as sources, and data. The policies of sim/worlds are heavy and lie in one
+    folder, and those that none of the modules names are left out.
     """
     base = set(inputs.closure(BASE))
     files = [file for file in inputs.closure(*modules()[part]) if file not in base]
     sources = b"".join(inputs.content(file) for file in files if file.suffix == ".py")
-    return [file for file in files if file.suffix != ".npz" or is_named(file, sources)]
+    return [file for file in files if file.parent != POLICIES or is_named(file, sources)]
 
 
 def is_named(file, sources):
