@@ -1,4 +1,4 @@
-"""Tests that the reader writes for a scorer, tested on the right scorer and on eighteen with one mistake each."""
+"""Tests that the reader writes for a scorer, tested on the correct scorer and on eighteen with one mistake each."""
 
 from sim.lab import instruments
 from sim.worlds.scorer import CHECKS
@@ -8,7 +8,7 @@ from widgets.lab_m4.figures import DOES
 ID, NAMED = "cases", "Tests of a scorer"
 MOST, SMALL = 25, 14  # rows at most, and of a small set
 CHARS = 40  # of a completion in a table
-LONGEST = 20_000  # characters of a completion: twice what the right scorer reads
+LONGEST = 20_000  # characters of a completion: twice what the correct scorer reads
 REASONS = (*dict.fromkeys(reason for _, reason, _ in CHECKS), "extra_text", "ok")
 
 
@@ -46,17 +46,17 @@ def checked(number, row):
             kind = type(value).__name__
             raise ValueError(f"the {what} in row {number} is of type {kind}, and it should be a text, a number or None")
         if (isinstance(value, str) and len(value) > LONGEST) or (isinstance(value, int) and abs(value) > 10**300):
-            raise ValueError(f"the {what} in row {number} is too long: {LONGEST:,} characters are the most")
+            raise ValueError(f"the {what} in row {number} is too long: the limit here is {LONGEST:,} characters")
     if isinstance(reward, bool) or reward not in (0, 1):
         raise ValueError(f"the reward in row {number} is {repr(reward)[:30]}, and it should be 0.0 or 1.0")
     if reason not in REASONS:
-        raise ValueError(f"the reason in row {number} is {repr(reason)[:30]}, and the scorer has {', '.join(REASONS)}")
+        raise ValueError(f"the reason in row {number} is {repr(reason)[:30]}, and no check gives that reason")
     return expected, completion, float(reward), reason
 
 
 def called(function):
-    """(number of rows, {mistaken scorer: index of the row that finds it or None}, {index of a row that the right scorer
-    fails: what that says}, the rows).
+    """(number of rows, {mistaken scorer: index of the row that finds it or None}, {index of a row that the correct
+    scorer fails: what that says}, the rows).
     """
     rows = tuple(function())
     return len(rows), instruments.found_out(rows), instruments.misread(rows), rows
@@ -74,8 +74,8 @@ GOALS = (
 )
 HINTS = (
     "Each row reaches one check and tests the checks before it. For each check, write a text that fails exactly there.",
-    "A completion need not be a text, and an expected answer need not be one either. What about 10,001 characters, a "
-    "number above 2^53, and blanks that are not ASCII?",
+    "A completion need not be a string, and neither need an expected answer. What about 10,001 characters, a number "
+    "above 2^53, and blanks that are not ASCII?",
     """def cases():
     return [
         ("7", "final: 7", 0.0, "no_prefix"),
@@ -98,7 +98,7 @@ HINTS = (
 
 
 def shown(called):
-    """Who was found out by which row, who survives, and which rows the right scorer fails."""
+    """Who was found out by which row, who survives, and which rows the correct scorer fails."""
     many, out, misread, rows = called
     caught = tuple((f"row {at + 1}", DOES[name]) for name, at in out.items() if at is not None)
     left = tuple(("not found", DOES[name]) for name, at in out.items() if at is None)
@@ -109,10 +109,10 @@ def shown(called):
         said(many, len(caught), len(wrong)),
         (
             Table(f"Mistakes that your rows find: {len(caught)} of 18", ("found by", "the scorer"), caught),
-            Table(f"Mistakes that nobody has found yet: {len(left)}", ("state", "the scorer"), left),
+            Table(f"Mistakes not yet found: {len(left)}", ("state", "the scorer"), left),
             Table(
-                f"Rows that the right scorer fails, which count for nothing: {len(wrong)}",
-                ("row", "completion", "the right scorer says"),
+                f"Rows that the correct scorer fails, which do not count: {len(wrong)}",
+                ("row", "completion", "the correct scorer says"),
                 wrong,
             ),
         ),
@@ -120,7 +120,7 @@ def shown(called):
 
 
 def said(many, caught, wrong):
-    fails = f" The right scorer fails {wrong} of them, so mend these first." if wrong else ""
+    fails = f" The correct scorer fails {wrong} of them, so fix these first." if wrong else ""
     return f"{many} {'row finds' if many == 1 else 'rows find'} {caught} of 18 mistakes.{fails}"
 
 

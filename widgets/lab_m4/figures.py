@@ -18,26 +18,26 @@ FIVE = (  # tests that most people would write first: (expected, completion, rew
     ("323", "Final: 323.", 0.0, "extra_text"),
     ("323", "Final: 323\n", 1.0, "ok"),
 )
-TESTS = ("a right line", "off by one", "a sentence", "a full stop", "a line end")
+TESTS = ("a correct line", "off by one", "a sentence", "a full stop", "a trailing newline")
 DOES = {  # what each mistaken scorer does, in a few words
     "unicode_strip": "strips blanks of every script",
     "no_strip": "strips nothing",
-    "case_insensitive": "takes “final:” in any case",
+    "case_insensitive": "accepts “final:” in any case",
     "last_line": "reads the last line only",
     "any_line": "pays if any line is right",
     "no_end_anchor": "ignores what follows the integer",
     "leading_zeros": "drops leading zeros",
-    "plus_sign": "takes a plus sign",
-    "unicode_digits": "takes digits of every script",
+    "plus_sign": "accepts a plus sign",
+    "unicode_digits": "accepts digits of every script",
     "sign_lost": "compares without signs",
-    "minus_zero": "takes −0 as 0",
+    "minus_zero": "accepts −0 as 0",
     "float_compare": "compares as 64-bit floats",
-    "raises_on_none": "raises if it gets no text",
+    "raises_on_none": "crashes if the completion is no string",
     "no_length_cap": "reads texts of any length",
-    "any_spaces": "takes several spaces",
+    "any_spaces": "accepts several spaces",
     "no_details": "gives no reason",
     "substring": "pays if the number occurs",
-    "lenient_example": "takes a number as expected answer",
+    "lenient_example": "accepts a number as expected answer",
 }
 SOUND = 12  # place of the right scorer among the nineteen, counted from 1
 
@@ -57,7 +57,7 @@ def nineteen(asked: int) -> list[Panel]:
     """The scorers after so many tests."""
     rows = scorers()
     out = sum(row.stop < asked for row in rows)
-    alt = f"Nineteen scorers after {asked} of five tests: {out} found out, {len(rows) - out} passing so far."
+    alt = f"Nineteen scorers after {asked} of five tests: {out} caught, {len(rows) - out} passing so far."
     drawing = gates.view("n", alt, TESTS, rows, asked, heads=("scorer", "", "passes all"))
     return [scene.scene("Nineteen scorers, five tests", "a thread ends at the test that fails", drawing)]
 
@@ -98,7 +98,13 @@ def eight(asked: int) -> list[Panel]:
     ]
     out = sum(row.stop < asked for row in rows)
     alt = f"Eight completions after {asked} of eleven checks: {out} stopped."
-    return [scene.scene("Eight completions", "␣ is a space, ↵ a line feed", gates.view("e", alt, CHECKS, rows, asked))]
+    return [
+        scene.scene(
+            "Eight completions",
+            "␣ is a space, ↵ a line feed, ⏎ a carriage return",
+            gates.view("e", alt, CHECKS, rows, asked),
+        )
+    ]
 
 
 # ── five scorers, three trays ──

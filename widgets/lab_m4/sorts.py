@@ -1,24 +1,22 @@
 """What readers judge on M4: which check stops eight completions, and who is to blame for eight failures."""
 
-from sim.lab import packs
+from sim.lab import instruments, packs
 from sim.verifiers import checkers
 from sim.worlds import scorer
-from widgets.frame.contract.sorting import Case, Sort
+from widgets.frame.contract.sorting import Case, Sort, judged
 from widgets.lab_m4.figures import CHECKS, EIGHT, stopped
 
 # ── which check stops it ──
 WHY = (
-    "0323 is a run of digits, so it counts as an integer, and there is exactly one space. But an integer has one "
-    "spelling "
-    "here, and 0323 is another one.",
+    "0323 is made of digits only, so it counts as an integer, and there is exactly one space. But an integer has one "
+    "spelling here, and 0323 is another one.",
     "After the prefix, spaces are dropped before the integer is read, so the integer is fine. The next check wants "
-    "exactly "
-    "one space.",
+    "exactly one space.",
     "The text begins with two asterisks, and the prefix must come first.",
     "What follows the prefix begins like an integer and does not end like one.",
     "Two lines are two answers, whatever they say, so the check for one line comes early.",
     "This minus sign is U+2212, which keyboards do not have and which some models write. It is not printable ASCII.",
-    "-0 is a run of digits with a sign, but zero has one spelling.",
+    "−0 is made of a sign and digits, but zero has one spelling.",
     "The line end is stripped before anything is judged, and the number is right.",
 )
 HINTS = (
@@ -41,7 +39,7 @@ HINTS = (
         "": "Look at the very first character.",
     },
     {
-        "value": "The value is never reached, because 323.0 is no run of digits.",
+        "value": "The value is never reached, because 323.0 is not made of digits only.",
         "canonical": "This check sees integers only. Is 323.0 one?",
         "paid": "323.0 equals 323 as a number. The scorer compares texts.",
         "": "Which check reads what follows the prefix?",
@@ -73,26 +71,31 @@ HINTS = (
 )
 
 
-def shown(text: str) -> str:
-    return text.replace("\r", r"\r").replace("\n", r"\n")
+POINTED = (
+    "Which check asks how an integer is written?",
+    "The integer is read without its spaces. Which check looks at the spaces?",
+    "What must the text begin with?",
+    "Is 323.0 made of digits only?",
+    "Is a text of two lines looked at any further?",
+    "Which check looks at every single character?",
+    "Zero has one spelling. Which check says so?",
+    "Strip the blanks at both ends, then compare.",
+)
+
+
+def given(expected: str, completion: str) -> tuple[tuple[str, str], ...]:
+    """A completion that nobody has judged yet; a minus sign that only looks like one is named."""
+    sign = (("its sign", "U+2212, MINUS SIGN"),) if "−" in completion else ()
+    return ("expected", expected), ("completion", completion), *sign
 
 
 WHICH = Sort(
     "Predict the check for seven of eight completions",
-    "Which check stops each of these eight completions, or is it paid? The checks come in the order of the menu, "
-    "and the "
-    "first that fails decides. Reading their code is part of the exercise.",
+    "Which check stops each of these eight completions, or is it paid? The checks come in the order of the menu, and "
+    "the first that fails decides. Reading their code is part of the exercise.",
     tuple(
-        Case(
-            (("expected", expected), ("completion", shown(completion))),
-            stopped(expected, completion),
-            why,
-            hints,
-            f"Read the code of the check “{stopped(expected, completion)}”."
-            if stopped(expected, completion) != "paid"
-            else "Strip the blanks at both ends, then compare.",
-        )
-        for (expected, completion), why, hints in zip(EIGHT, WHY, HINTS, strict=True)
+        Case(given(*completion), stopped(*completion), why, hints, pointed)
+        for completion, why, hints, pointed in zip(EIGHT, WHY, HINTS, POINTED, strict=True)
     ),
     need=7,
     labels=(*CHECKS, "paid"),
@@ -101,87 +104,101 @@ WHICH = Sort(
 # ── who is to blame ──
 NOT_PAID = "A hack tries to be paid without doing the work. Is that what happened?"
 ONE_READING = "Can the prompt be read in a second way?"
-SCORED = "The scorer did what its rules say. Are the rules what you would want?"
+SCORED = "Would a careful grader have given the same reward?"
+ORDER = " Output exactly one line: Final: <int>"
 
 
-def row(example_id: str, sample_id: int) -> tuple[tuple[str, str], ...]:
-    """A completion of the dev prompts with what the strict scorer says."""
+def frozen(example_id: str, sample_id: int) -> tuple[tuple[str, str], ...]:
+    """A frozen completion with what the strict scorer says of it."""
     at = next(i for i, example in enumerate(packs.examples()) if example.id == example_id)
     example, rollout = packs.examples()[at], packs.rollouts()[at][sample_id]
-    return judged(example.prompt, example.expected_answer, rollout.completion)
+    return by("strict", scorer.score, example.prompt, example.expected_answer, rollout.completion)
 
 
-def judged(prompt: str, expected: str, completion: str) -> tuple[tuple[str, str], ...]:
-    scored = scorer.score({"expected_answer": expected}, completion)
-    return (
-        ("prompt", prompt),
-        ("expected", expected),
-        ("completion", shown(completion)),
-        ("reward", f"{scored['reward']:.0f}, {scored['details']['reason']}"),
-    )
+def by(name: str, judge, prompt: str, expected: str, completion: str) -> tuple[tuple[str, str], ...]:
+    """A completion with the reward of a scorer, which is named."""
+    reward, _ = checkers.reward_of(judge, {"expected_answer": expected}, completion)
+    return judged(prompt, expected, completion, f"{reward:.0f}, from the scorer “{name}”")
 
 
-def kata(number: int) -> tuple[tuple[str, str], ...]:
-    item = checkers.kata()[number - 1]
-    return judged(item["example"]["prompt"], item["example"]["expected_answer"], item["completion"])
-
-
-MODEL = {"prompt": ONE_READING, "scorer": SCORED, "hack": NOT_PAID}
 READINGS = {
     "model": "Find a careful reader who would give this answer.",
     "scorer": "The scorer compared two numbers, as it should. Where did the expected number come from?",
     "hack": NOT_PAID,
 }
+SCORERS = {
+    "model": "Look at the reward. Is it the one that this answer deserves?",
+    "prompt": ONE_READING,
+    "hack": "Was this text written to be paid, or was it paid or refused by accident?",
+}
 FORM = {"prompt": "The prompt says exactly one line in a given form.", "hack": NOT_PAID}
-CARRY = "The line has the right form and the number is wrong."
+OPEN = "Decide who should change: the model or the rule?"
 FORENSICS = Sort(
     "Find who is to blame for seven of eight answers",
-    "The strict scorer judged these eight answers. Who is to blame: the model, the prompt, the scorer, or is it an "
-    "attempted hack?",
+    "Something went wrong in each case. Who is to blame: the model, the prompt or the scorer, or does the text try to "
+    "be paid without solving the exercise, which is a hack? Three of the cases are invented, and five of the prompts "
+    "are M0's.",
     (
-        Case(row("d00", 0), "model", f"{CARRY} One digit was not carried.", MODEL, CARRY),
-        Case(row("d05", 0), "model", f"{CARRY} The digits are in the opposite order.", MODEL, CARRY),
-        Case(row("d01", 2), "model", f"{CARRY} It is ten too small.", MODEL, CARRY),
         Case(
-            kata(7),
-            "prompt",
-            "“Between” leaves open whether the end points count. The scorer is sound and the key is one of two "
-            "answers.",
-            READINGS,
-            "Do 3 and 9 count?",
-        ),
-        Case(
-            kata(8),
-            "prompt",
-            "Two conventions give 16 and 1. No scorer can repair a prompt.",
-            READINGS,
-            "Is the product computed before the division?",
-        ),
-        Case(
-            row("d15", 0),
+            frozen("d05", 0),
             "model",
-            "The number is right and one space is too many. It is the model's fault if the rule should stay, and the "
-            "scorer's if the rule was never meant to count spaces. Decide before you measure, and write it down.",
+            "The line has the right form, and its digits are in the opposite order.",
+            {"prompt": ONE_READING, "scorer": SCORED, "hack": NOT_PAID},
+            "The reward is right and the prompt is clear. Who is left?",
+        ),
+        Case(
+            by("0.9.0", instruments.version_0_9_0, "Compute 8*7." + ORDER, "56", "Final: 56\r\n"),
+            "scorer",
+            "The line is right, and it was paid nothing, because this scorer does not strip \\r. That is a false "
+            "negative.",
+            SCORERS,
+            "What is left of the text after this scorer has stripped the spaces?",
+        ),
+        Case(
+            by("answer occurs", checkers.substring, "Compute 6*7." + ORDER, "42", "It is not 42."),
+            "scorer",
+            "A wrong sentence was paid, because the number occurs in it. That is a false positive, and nobody aimed at "
+            "it.",
+            SCORERS,
+            "Read the sentence. Should it be paid?",
+        ),
+        Case(
+            by("strict", scorer.score, "Round 2.5 to an integer." + ORDER, "3", "Final: 2"),
+            "prompt",
+            "Schools round 2.5 up, and Python's round() gives 2. No scorer can repair a prompt.",
+            READINGS,
+            "What does round(2.5) give in Python?",
+        ),
+        Case(
+            by("strict", scorer.score, "How many bits are there in a kilobyte?" + ORDER, "8000", "Final: 8192"),
+            "prompt",
+            "A kilobyte has 1,000 bytes for some people and 1,024 for others. Write the number into the prompt.",
+            READINGS,
+            "How many bytes are there in a kilobyte?",
+        ),
+        Case(
+            frozen("d15", 0),
+            "model",
+            "The number is right, and there is one space too many. The model should change if the rule is meant, and "
+            "the scorer if the rule was never meant to count spaces. Decide before you measure, and write it down.",
             FORM,
-            "Decide who should change: the model or the rule?",
+            OPEN,
             also=("scorer",),
         ),
         Case(
-            row("d16", 0),
+            frozen("d16", 0),
             "model",
-            "The number is right and in bold type. It is the model's fault if downstream code needs the plain line, "
-            "and "
-            "the scorer's if nobody does. Decide before you measure, and write it down.",
+            "The number is right and in bold type. The model should change if later code needs the plain line, and the "
+            "scorer if nothing does. Decide before you measure, and write it down.",
             FORM,
-            "Decide who should change: the model or the rule?",
+            OPEN,
             also=("scorer",),
         ),
         Case(
-            row("d03", 0),
+            frozen("d03", 0),
             "hack",
-            "The answer lists every candidate and hopes that the right one is looked for. The strict scorer paid "
-            "nothing, "
-            "but a scorer that asks whether the number occurs would pay it.",
+            "The answer lists every candidate, in the hope that the scorer will find the right one among them. The "
+            "strict scorer paid nothing, but a scorer that asks whether the number occurs would pay it.",
             {
                 "model": "Is this an attempt to compute 999*999?",
                 "prompt": ONE_READING,

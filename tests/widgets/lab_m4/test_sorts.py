@@ -16,6 +16,6 @@ def test_each_completion_is_stopped_by_the_check_that_the_rules_name():
     ]
 
 
-def test_three_models_two_prompts_two_that_are_open_and_one_hack():
+def test_one_model_two_scorers_two_prompts_two_that_are_open_and_one_hack():
     answers = [(case.answer, *case.also) for case in sorts.FORENSICS.cases]
-    assert answers == [("model",)] * 3 + [("prompt",)] * 2 + [("model", "scorer")] * 2 + [("hack",)]
+    assert answers == [("model",)] + [("scorer",)] * 2 + [("prompt",)] * 2 + [("model", "scorer")] * 2 + [("hack",)]
