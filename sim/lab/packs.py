@@ -14,6 +14,7 @@ from sim.verifiers.checkers import Case, written_out
 from sim.worlds.scorer import score
 
 SAMPLES = 8  # completions of each prompt
+CULPRITS = {"model_failure": "model", "verifier_bug": "verifier", "ambiguous_prompt": "prompt", "reward_hack": "hack"}
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,11 @@ customElements.define("sort-cases", class extends HTMLElement {
     this.draw(i);
   }
 
-  // Nothing is judged again once its answer is known.
+  // Nothing is judged again once its answer is known, and no wrong answer costs two tries.
   judge(i, answer) {
     const given = this.given[i] ?? [];
-    if (this.state(i) || !without(answer)) return;
+    if (this.state(i) || given.includes(without(answer))) return;
+    if (!answer) return this.say(i, "Give an answer first.");
     if (this.items[i].querySelector("input") && Number.isNaN(number(answer))) {
       return this.say(i, "Type a number, such as 12, 12/30 or 40 %.");
     }
@@ -91,15 +92,16 @@ customElements.define("sort-cases", class extends HTMLElement {
     const [item, given, state] = [this.items[i], this.given[i] ?? [], this.state(i)];
     const { right, why } = this.cases[i];
     item.dataset.state = state;
-    for (const field of item.querySelectorAll("form :is(input, select, button)")) field.disabled = Boolean(state);
+    const field = item.querySelector("input, select");
+    if (field && given.at(-1)) field.value = given.at(-1);
+    if (field?.matches("input")) field.readOnly = Boolean(state);  // disabled, it would lose the focus
+    else if (field) field.disabled = Boolean(state);
     for (const button of item.querySelectorAll(".trays button")) {
       const chosen = given.includes(button.textContent);
       button.ariaPressed = chosen;
       button.dataset.is = state && button.textContent === right[0] ? "right" : chosen ? "tried" : "";
     }
     if (!given.length) return;
-    const field = item.querySelector("input, select");
-    if (field && given.at(-1)) field.value = given.at(-1);
     if (state) item.querySelector("details").hidden = true;
     if (this.isRight(i, given.at(-1))) return this.say(i, why, "Right.");
     if (state) return this.say(i, why, `The answer is ${right[0]}.`);

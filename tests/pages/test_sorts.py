@@ -54,6 +54,10 @@ def test_each_page_of_the_lab_has_two_or_three_goals_which_the_front_page_counts
         assert 2 <= sum(len(lab.goals(module)) for module in lab.modules_of(page)) <= 6
 
 
+def test_line_ends_are_written_as_python_does_and_nothing_is_said_to_be_nothing():
+    assert sorts.written("Final: 56\r\n") == r"Final: 56\r\n" and sorts.written("") == "(empty)"
+
+
 def test_every_sort_stands_on_its_page():
     texts = "".join(
         (lessons.ROOT / "lessons" / f"{page.stem}.md").read_text(encoding="utf-8") for page in lessons.lab()

@@ -1,10 +1,11 @@
 """Cases that readers judge, from a page's module sorts.py, as a fence of Markdown shows them."""
 
-import json
+from dataclasses import replace
 
 from markupsafe import Markup
 
 from widgets.frame.contract.sorting import attempts_with_a_hint
+from widgets.frame.drawing import drawing
 from widgets.frame.reader import pages
 
 BUTTONS = 7  # more trays than this are a menu
@@ -28,10 +29,10 @@ def shown(place):
         name=place,
         widget=page,
         sort=sort,
-        cases=sort.cases,
+        cases=[replace(case, shown=[(what, written(text)) for what, text in case.shown]) for case in sort.cases],
         labels=sort.labels,
         many=len(sort.labels) > BUTTONS,
-        data=in_template([told(case) for case in sort.cases]),
+        data=Markup(drawing.in_json([told(case) for case in sort.cases])),
     )
 
 
@@ -46,6 +47,6 @@ def told(case):
     )
 
 
-def in_template(data):
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c"))
+def written(text):
+    """A text with its line ends as Python writes them; an empty one says that it is."""
+    return text.replace("\r", r"\r").replace("\n", r"\n") or "(empty)"

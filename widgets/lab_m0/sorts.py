@@ -4,21 +4,19 @@ names.
 
 from sim.lab import packs
 from sim.verifiers import checkers
-from widgets.frame.contract.sorting import Case, Sort
+from widgets.frame.contract.sorting import Case, Sort, judged
 
 # ── what the picture says ──
 MEASURE = Sort(
     "Read three numbers from the picture",
-    "Play the picture to its end. The numbers above the vertical lines count the answers that were stopped there. "
-    "For the "
-    "last two questions, switch to all 240.",
+    "Play the picture to its end. The numbers above the vertical lines count the answers that were stopped there. For "
+    "the last two questions, switch to all 240.",
     (
         Case(
             (("", "Which check stops the most of the thirty answers?"),),
             "value",
             "Six answers reach the last check with a wrong number. Four fail at the prefix, two at the integer, and "
-            "one "
-            "at the spacing.",
+            "one at the spacing.",
             {
                 "prefix": "Four answers do not begin with “Final:”. Another check stops more.",
                 "integer": "Only two answers have no integer after the prefix.",
@@ -32,8 +30,9 @@ MEASURE = Sort(
             "17/30",
             "Seventeen of thirty are paid, which is 56.7 %.",
             {
-                "17/40": "You divided by all forty prompts. Ten of them are the holdout, which nobody looks at while "
-                "tuning.",
+                "17/40": (
+                    "You divided by all forty prompts. Ten of them are the holdout, which nobody looks at while tuning."
+                ),
                 "23/30": "You counted the answers that reached the last check. Six of those have a wrong number.",
                 "13/30": "That is the share of answers that are paid nothing.",
                 "17": "That is how many are paid. A rate is a share of the thirty.",
@@ -61,8 +60,9 @@ MEASURE = Sort(
             "62 answers reach the last check with a wrong number. 48 are stopped earlier, because of their form.",
             {
                 "110": "That counts every answer that is paid nothing, including those that were never compared.",
-                "48": "These were stopped because of their form. Their reward does not say whether the number is "
-                "right.",
+                "48": (
+                    "These were stopped because of their form. Their reward does not say whether the number is right."
+                ),
                 "6": "That counts only the first thirty. Switch the picture to all 240.",
                 "": "Which of the eleven checks compares the number with the expected one? It is the last.",
             },
@@ -75,30 +75,41 @@ MEASURE = Sort(
 )
 
 # ── ten failures, four culprits ──
-CULPRITS = {"model_failure": "model", "verifier_bug": "verifier", "ambiguous_prompt": "prompt", "reward_hack": "hack"}
 WHY = {
     "k01": "The prompt is clear, the line has the right form, and the number is wrong. There is nothing to repair.",
-    "k02": "The number is right, but the prompt asked for exactly one line “Final: <int>”. Paying this answer would "
-    "change the rules for all the others. There is nothing to repair.",
+    "k02": (
+        "The number is right, but the prompt asked for exactly one line “Final: <int>”. Paying this answer would "
+        "change the rules for all the others. There is nothing to repair."
+    ),
     "k03": "With <= on both sides, 4 and 9 count, so there are six integers. The model counted five. Leave it.",
-    "k04": "The prompt asked for an integer, and 12.0 is not written as one. Leave it, and add the case to the "
-    "tests so "
-    "that the decision is on record.",
-    "k05": "The completion is exactly the line that was asked for. In the scorer's pattern, the minus sign stands "
-    "outside the parentheses, so 14 is compared with −14. Repair the pattern, and test negative numbers.",
-    "k06": "The line is right, and a Windows line ending, \\r\\n, follows it. The scorer strips spaces only, so the "
-    "\\r "
-    "remains and the pattern does not match. Strip spaces, tabs, \\r and \\n, and test such a line.",
-    "k07": "“Between” does not say whether 3 and 9 count, and nothing says that only integers do. Write it with "
-    "inequalities or drop the prompt. Never let the scorer accept both answers.",
-    "k08": "Two conventions for a product without a sign give 16 and 1, and both are taught. Add parentheses or "
-    "drop the "
-    "prompt.",
-    "k09": "Three answers were written and one was paid, because any line that matches earns the point. Demand exactly "
-    "one line, and test texts of two lines or more.",
-    "k10": "The scorer multiplies the factors that it finds, so the model handed the exercise back and the scorer "
-    "solved "
-    "it. A scorer must never compute. Accept a single integer.",
+    "k04": (
+        "The prompt asked for an integer, and 12.0 is not written as one. Leave it, and add the case to the tests so "
+        "that the decision is on record."
+    ),
+    "k05": (
+        "The completion is exactly the line that was asked for. In the scorer's pattern, the minus sign stands outside "
+        "the parentheses, so 14 is compared with −14. Repair the pattern, and test negative numbers."
+    ),
+    "k06": (
+        "The line is right, and a Windows line ending, \\r\\n, follows it. The scorer strips spaces only, so the \\r "
+        "remains and the pattern does not match. Strip spaces, tabs, \\r and \\n, and test such a line."
+    ),
+    "k07": (
+        "“Between” does not say whether 3 and 9 count, and nothing says that only integers do. Write it with "
+        "inequalities or drop the prompt. Never let the scorer accept both answers."
+    ),
+    "k08": (
+        "Two conventions for a product without a sign give 16 and 1, and both are taught. Add parentheses or drop the "
+        "prompt."
+    ),
+    "k09": (
+        "Three answers were written and one was paid, because any line that matches earns the point. Demand exactly "
+        "one line, and test texts of two lines or more."
+    ),
+    "k10": (
+        "The scorer multiplies the factors that it finds, so the model handed the exercise back and the scorer solved "
+        "it. A scorer must never compute. Accept a single integer."
+    ),
 }
 BYTES = "Is the completion what the prompt asked for? Then follow it through the scorer, line by line."
 CONTRACT = "Who broke the contract, and did the prompt state it?"
@@ -157,24 +168,9 @@ POINTED = {
 
 
 def failure(item: dict) -> Case:
-    label = CULPRITS[item["teacher"]["label"]]
-    return Case(
-        (
-            ("prompt", item["example"]["prompt"]),
-            ("expected", item["example"]["expected_answer"]),
-            ("completion", spelled(item["completion"])),
-            ("reward", f"{item['observed']['reward']:g}"),
-        ),
-        label,
-        WHY[item["id"]],
-        HINTS[item["id"]],
-        POINTED[label],
-    )
-
-
-def spelled(text: str) -> str:
-    """A completion with its line ends as Python writes them."""
-    return text.replace("\r", r"\r").replace("\n", r"\n")
+    example, label = item["example"], packs.CULPRITS[item["teacher"]["label"]]
+    shown = judged(example["prompt"], example["expected_answer"], item["completion"], f"{item['observed']['reward']:g}")
+    return Case(shown, label, WHY[item["id"]], HINTS[item["id"]], POINTED[label])
 
 
 KATA = Sort(
@@ -183,7 +179,7 @@ KATA = Sort(
     "scorer hacked? A hack is an answer that was paid without earning it.",
     tuple(failure(item) for item in checkers.kata()),
     need=8,
-    labels=tuple(CULPRITS.values()),
+    labels=tuple(packs.CULPRITS.values()),
     told="Four were the model's fault, two the verifier's and two the prompt's, and two were hacks.",
     must=(8, 9),
 )
@@ -229,8 +225,9 @@ APART = {  # what parts a thing from the one that it is most often taken for
     "policy": "A policy is a distribution over next tokens. One completion is a sample from it.",
     "environment": "Everything outside the policy that decides the reward belongs to the environment, the prompts too.",
     "baseline": "A baseline is what was expected before. The advantage is what is left after it is subtracted.",
-    "advantage": "An advantage is a difference from what was expected, so it is negative for a completion that did "
-    "worse.",
+    "advantage": (
+        "An advantage is a difference from what was expected, so it is negative for a completion that did worse."
+    ),
     "true goal": "The scorer measures a part of the goal. Where the two differ, a policy learns the scorer.",
     "action, if a completion is one": "Selection chooses among whole completions, so a completion is its action.",
     "action, if a token is one": "Training changes the probability of every token, so a token is its action.",

@@ -126,8 +126,8 @@ def lines(name, found):
 
 GOALS = (Goal("Pass all nine checks with pick_best", lambda called: all(check[1] for check in called[0])),)
 HINTS = (
-    "Among equal rewards, max keeps the sample that comes first in the list. Compare a pair instead of the reward: "
-    "the reward, and something that is larger for a smaller id.",
+    "Among equal rewards, max keeps the sample that comes first in the list. Compare a pair instead of the reward: the "
+    "reward, and something that is larger for a smaller id.",
     "No comparison with NaN is true, so a NaN that comes first is never replaced. Put a third value in front of the "
     "pair, which says whether the reward is a number: reward == reward is false for NaN alone.",
     '''def pick_best(samples):

@@ -54,8 +54,8 @@ def prediction(draw: int) -> Case:
 
 PREDICT = Sort(
     "Predict eight of ten pushes",
-    "Does the pile of the arm that was drawn grow, shrink or stay? b is the mean of all earlier rewards. A is "
-    "the reward minus b. Each answer moves the picture above by one draw.",
+    "Does the pile of the arm that was drawn grow, shrink or stay? b is the mean of all earlier rewards. A is the "
+    "reward minus b. Each answer moves the picture above by one draw.",
     tuple(prediction(draw) for draw in range(1, figures.DRAWS + 1)),
     need=8,
     labels=MOVES,
@@ -92,8 +92,8 @@ FAILS = Sort(
         setting(
             1,
             "b is the mean of all earlier rewards, and the rewards are 0 and 1.",
-            "None of these fifty runs fail. A draw that earns less than the mean makes its arm rarer, so luck is "
-            "taken back. With other seeds, a few runs in a hundred fail here as well.",
+            "None of these fifty runs fail. A draw that earns less than the mean makes its arm rarer, so luck is taken "
+            "back. With other seeds, a few runs in a hundred fail here as well.",
             {
                 FEW: "Luck can be taken back now, because a draw below the mean shrinks its pile.",
                 MANY: "You have seen ten of these pushes. Did any of them decide the run?",
@@ -124,8 +124,8 @@ FAILS = Sort(
         setting(
             4,
             "10 is added to every reward, and the first reward is its own b. After that, b is the mean.",
-            "None of these fifty runs fail. A is 0 at the first draw, and from the second draw on the mean "
-            "knows about the 10.",
+            "None of these fifty runs fail. A is 0 at the first draw, and from the second draw on the mean knows about "
+            "the 10.",
             {
                 FEW: "What is A at the first draw now? Where does the 10 still enter?",
                 MANY: "What is A at the first draw now? Where does the 10 still enter?",

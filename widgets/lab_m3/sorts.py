@@ -23,8 +23,8 @@ COUNT = Sort(
         Case(
             (("", "Digits in runs: how many tokens does the wrong answer “Final: 324” take?"),),
             "5",
-            "“23” is a token and “24” is not, because “23” occurs 19 times in the texts that the tokenizer was "
-            "built from and “24” only twice. Rewards played no part in it.",
+            "“23” is a token and “24” is not, because “23” occurs 19 times in the texts that the tokenizer was built "
+            "from and “24” only twice. Rewards played no part in it.",
             {
                 "4": "That is the first row. Look at the last digits of the second.",
                 "10": "These are the characters. A token may hold several of them.",
@@ -37,8 +37,8 @@ COUNT = Sort(
         Case(
             (("", "Digits by threes: how many tokens does “Final:↵323” take, with a line break for the blank?"),),
             "4",
-            "The tokens are “Final”, “:”, the line break and “323”. The verifier refuses it, because it has two "
-            "lines, but to the policy it is as short as the correct answer.",
+            "The tokens are “Final”, “:”, the line break and “323”. The verifier refuses it, because it has two lines, "
+            "but to the policy it is as short as the correct answer.",
             {
                 "5": "That is the number for digits in runs.",
                 "6": "That is the number for single digits.",
@@ -100,8 +100,8 @@ GUESS = Sort(
         Case(
             (("", "The price is 0.1 per nat. Which action is the most frequent?"),),
             "action 7",
-            "The best policy multiplies each share of the reference by e to the power pay/price. That is "
-            "0.04 × e⁹ ≈ 324 for action 7 and 0.01 × e¹⁰ ≈ 220 for action 8.",
+            "The best policy multiplies each share of the reference by e to the power pay/price. That is 0.04 × e⁹ ≈ "
+            "324 for action 7 and 0.01 × e¹⁰ ≈ 220 for action 8.",
             {
                 "action 1": "Its pay is the lowest of the eight, and leaving has become cheap.",
                 "action 6": "It is worth the most, but worth is not what the policy is paid for.",
@@ -112,8 +112,8 @@ GUESS = Sort(
         Case(
             (("", "The price is 0.01 per nat. Which action is the most frequent?"),),
             "action 8",
-            "Now distance costs almost nothing, and the highest pay wins although the action is worth nothing: "
-            "0.01 × e¹⁰⁰ is far more than 0.04 × e⁹⁰.",
+            "Now distance costs almost nothing, and the highest pay wins although the action is worth nothing: 0.01 × "
+            "e¹⁰⁰ is far more than 0.04 × e⁹⁰.",
             {
                 "action 1": "Its pay is the lowest of the eight, and leaving costs almost nothing.",
                 "action 6": "It is worth the most, but worth is not what the policy is paid for.",

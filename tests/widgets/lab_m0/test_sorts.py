@@ -28,9 +28,5 @@ def test_four_models_two_verifiers_two_prompts_and_two_hacks_are_to_blame():
     assert [i for i, reward in enumerate(paid) if reward] == list(sorts.KATA.must)
 
 
-def test_line_ends_of_a_completion_are_visible():
-    assert sorts.spelled("Final: 56\r\n") == r"Final: 56\r\n"
-
-
 def test_thirteen_names_for_fourteen_things():
     assert len(sorts.VOCABULARY.labels) == 13 and len(sorts.VOCABULARY.cases) == 14

@@ -10,7 +10,7 @@ class Case:
     one, and the third the right answer with its reason.
     """
 
-    shown: Sequence[tuple[str, str]]  # (what it is, its text as it was written); a single ("", sentence) is a question
+    shown: Sequence[tuple[str, str]]  # (what it is, its text, line ends and all); a single ("", sentence) is a question
     answer: str  # the right tray, or the number as it would be typed: "17/30"
     why: str  # one or two sentences that give the reason
     hints: Mapping[str, str] = field(default_factory=dict)  # {a wrong answer: sentence}; "" for all that are not named
@@ -32,6 +32,11 @@ class Sort:
     must: tuple[int, ...] = ()  # indices of cases that must be among the correct ones
     in_turn: bool = False  # a case appears once the one before it is judged
     figure: str = ""  # a scene that plays: once so many cases are judged, its time is moved to that moment
+
+
+def judged(prompt: str, expected: str, completion: str, reward: str) -> tuple[tuple[str, str], ...]:
+    """What is shown of a completion that a scorer has judged."""
+    return ("prompt", prompt), ("expected", expected), ("completion", completion), ("reward", reward)
 
 
 def attempts_with_a_hint(sort: Sort) -> list[tuple[int, str]]:

@@ -418,6 +418,7 @@ def packed(states: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     return dict(kinds={sign: cell for cell, sign in letter.items() if sign in used}, base=base, frames=frames)
 
 
-def in_json(packed: Mapping[str, Any]) -> str:
-    text = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
+def in_json(data: Any) -> str:
+    """JSON that may stand in a page."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c")
