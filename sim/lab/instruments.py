@@ -27,9 +27,7 @@ def version_0_9_0(example, completion):
 
 
 def version_0_9_5(example, completion):
-    """The reward of a flawed draft: it trims blanks of any script, ignores what follows the number, takes digits of any
-    script with commas anywhere, and compares 64-bit floats.
-    """
+    """The reward by the second draft of the rules."""
     if not isinstance(completion, str):
         return 0.0
     text = completion.strip()

@@ -1,7 +1,5 @@
 """Version 0.9.5 of the scorer, which the reader mends, under attack by 76 completions that deserve nothing."""
 
-import re
-
 from sim.lab import instruments
 from widgets.frame.contract.exercises import Goal, Shown, Table
 
@@ -9,18 +7,7 @@ ID, NAMED = "patch", "A scorer to be mended"
 CHARS = 60  # of a completion
 
 
-def version_0_9_5(example, completion):
-    if not isinstance(completion, str):
-        return 0.0
-    text = completion.strip()
-    found = re.match(r"Final:\s*([+-]?\d[\d,]*)", text)
-    if found is None:
-        return 0.0
-    number = found[1].replace(",", "")
-    return float(float(number) == float(example["expected_answer"]))
-
-
-EDITED = version_0_9_5
+EDITED = instruments.version_0_9_5
 
 
 def RETURNS(value):

@@ -6,6 +6,7 @@ keep their size on a phone; there the threads are below the texts.
 """
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ HEAD = 58  # pixels: the names of the checks above the rows
 LONGEST = 30  # characters of a completion
 HEADS = "expected", "answer", "paid"
 SIDE, WIDE = 10, 5  # of a square in a pile, with its gap; squares in a row of a pile
-SHOWN = {" ": "␣", "\n": "↵", "\r": "⏎", "\t": "⇥", "\u00a0": "⍽"}  # blanks, drawn
+SHOWN = str.maketrans({"\n": "↵", "\r": "⏎", "\t": "⇥", "\u00a0": "⍽"})  # blanks, drawn
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,8 @@ class Row:
 
 
 def spelled(text: str) -> str:
-    """A completion as it is shown: every blank visible except single ones between words, cut to LONGEST characters."""
-    core = text.strip(" \t\r\n\u00a0")
-    at = text.find(core) if core else len(text)
-    inner = "".join(SHOWN.get(c, c) if c != " " else c for c in core).replace("  ", "␣␣")
-    shown = (
-        "".join(SHOWN.get(c, c) for c in text[:at]) + inner + "".join(SHOWN.get(c, c) for c in text[at + len(core) :])
-    )
+    """A completion as it is shown: blanks are drawn, single spaces inside it are not, and it is cut after LONGEST."""
+    shown = re.sub(r"^ +| +$| {2,}", lambda spaces: "␣" * len(spaces[0]), text).translate(SHOWN)
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
 
 
