@@ -27,7 +27,7 @@ class Text:
 
 def spelled(text: str) -> str:
     """A text with every blank visible."""
-    return "".join(SHOWN.get(c, c) for c in text)
+    return text.replace(" ", "␣").translate(SHOWN)
 
 
 def view(
