@@ -17,6 +17,7 @@ class Case:
     pointed: str = ""  # after a second wrong answer
     also: tuple[str, ...] = ()  # other answers that are right
     within: Sequence[tuple[float, float]] = ()  # if set, readers type a number, which is right in these ranges
+    among: tuple[str, ...] = ()  # answers of its own instead of the trays, in words
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,6 @@ def attempts_with_a_hint(sort: Sort) -> list[tuple[int, str]]:
     return [
         (i, label)
         for i, case in enumerate(sort.cases)
-        for label in ([""] if case.within else sort.labels)
+        for label in ([""] if case.within else case.among or sort.labels)
         if label not in (case.answer, *case.also)
     ]

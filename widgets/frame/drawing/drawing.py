@@ -10,7 +10,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from widgets.frame.drawing import comparisons, cuts, doors, fleet, forks, gates, lanes, number_table, picks, vocabulary
+from widgets.frame.drawing import (
+    comparisons,
+    cuts,
+    doors,
+    fleet,
+    forks,
+    gates,
+    lanes,
+    number_table,
+    picks,
+    twins,
+    vocabulary,
+)
 from widgets.frame.drawing.marks import Panel
 from widgets.frame.drawing.pen import Cell, Pen, number
 from widgets.frame.drawing.scene import WORD
@@ -29,6 +41,7 @@ IN_HTML = (  # views whose letters keep their size on a phone
     (doors.is_doors, doors.drawn),
     (forks.is_forks, forks.drawn),
     (cuts.is_cuts, cuts.drawn),
+    (twins.is_twins, twins.drawn),
 )
 
 

@@ -1,0 +1,150 @@
+"""The rule that readers repair on M6: is the difference between two runs real? Seven comparisons, 28 pairs of runs of
+one policy, and exact chances test it.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from sim.estimators import paired
+from sim.lab import packs
+from widgets.frame.contract.exercises import Goal, Shown, Table
+
+ID, NAMED = "verdict", "A rule that says whether a difference is real"
+REAL, NOISE, NEITHER = VERDICTS = ("real", "noise", "not comparable")
+KEPT = 0.75  # assumed: the better policy keeps so much of each chance to fail
+MOST, ALARMS = 2, 0.05  # pairs that may be called real, and the share of false alarms
+CASES = (  # only the old run is correct, only the new one is, prompts, whether scorer and prompts are the same
+    (3, 9, 30, True),
+    (10, 15, 100, True),
+    (2, 12, 100, True),
+    (0, 5, 40, True),
+    (0, 6, 40, True),
+    (20, 38, 400, True),
+    (0, 2, 40, False),
+)
+
+
+def verdict(only_old, only_new, prompts, same):
+    """Is the difference real, noise, or not comparable?"""
+    points = 100 * abs(only_new - only_old) / prompts
+    return "real" if points > 5 else "noise"
+
+
+EDITED = verdict
+
+
+def RETURNS(value):
+    """One of the three verdicts."""
+    if value not in VERDICTS:
+        raise ValueError(f'it returned {repr(value)[:40]}, and a verdict is "real", "noise" or "not comparable"')
+    return value
+
+
+@cache
+def pairs() -> tuple[tuple[int, int], ...]:
+    """The two counts for every two of the eight runs."""
+    correct = np.array([[reason == "ok" for reason in row] for row in packs.reasons()])
+    return tuple((int(one), int(other)) for one, other in paired.twins(correct))
+
+
+@cache
+def rates() -> np.ndarray:
+    """The share of correct answers for each prompt."""
+    return np.array([row.count("ok") / len(row) for row in packs.reasons()])
+
+
+def wanted(only_old, only_new, prompts, same):
+    """The verdict of the sign test."""
+    if not same:
+        return NEITHER
+    return REAL if paired.sign_test(only_old, only_new, prompts) else NOISE
+
+
+def called(function):
+    """(verdict in each case, how many of the 28 pairs are called real, probability of calling two fresh runs of one
+    policy real, the same for a run of a policy that fails less often).
+    """
+
+    @cache
+    def real(only_old, only_new, prompts):
+        return function(only_old, only_new, prompts, True) == REAL
+
+    prompts = len(rates())
+    return (
+        tuple(function(*case) for case in CASES),
+        sum(real(*pair, prompts) for pair in pairs()),
+        paired.false_alarms(real, rates()),
+        paired.power(real, rates(), 1 - KEPT * (1 - rates())),
+    )
+
+
+def right(called):
+    return sum(given == wanted(*case) for given, case in zip(called[0], CASES, strict=True))
+
+
+GOALS = (
+    Goal("Judge all seven comparisons correctly", lambda called: right(called) == len(CASES)),
+    Goal("Call at most two of the 28 pairs real", lambda called: called[1] <= MOST),
+    Goal("Raise at most five false alarms in a hundred", lambda called: called[2] <= ALARMS),
+)
+HINTS = (
+    "If nothing has changed, each prompt that only one run answers correctly is the toss of a fair coin. Toss as many "
+    "coins as there are such prompts. How often do they fall at least as unevenly as these?",
+    "Of n coins, k show heads in math.comb(n, k) of 2**n cases. Add them up for all k up to the smaller count, double "
+    "the sum for the other side, and divide. Below 0.05, the verdict is real. Before that, ask whether the runs can be "
+    "compared at all.",
+    """import math
+
+def verdict(only_old, only_new, prompts, same):
+    if not same:
+        return "not comparable"
+    coins = only_old + only_new
+    fewer = min(only_old, only_new)
+    as_uneven = 2 * sum(math.comb(coins, heads) for heads in range(fewer + 1)) / 2**coins
+    return "real" if as_uneven < 0.05 else "noise"
+""",
+)
+
+
+def shown(called):
+    """The verdicts beside the right ones, and what the rule does with runs of one policy."""
+    verdicts, found, alarms, power = called
+    return Shown(
+        said(called),
+        (
+            Table(
+                f"Seven comparisons: {right(called)} judged correctly",
+                ("only old", "only new", "prompts", "yours", "correct", "fair coins"),
+                tuple(
+                    (str(old), str(new), str(prompts), given, wanted(old, new, prompts, same), coins(old, new, same))
+                    for (old, new, prompts, same), given in zip(CASES, verdicts, strict=True)
+                ),
+            ),
+            Table(
+                "What it says of runs on our forty prompts",
+                ("called real", "runs"),
+                (
+                    (f"{found} of {len(pairs())}", "pairs of the eight runs, all of one policy"),
+                    (f"{100 * alarms:.1f} %", "two fresh runs of this policy, which is a false alarm"),
+                    (
+                        f"{100 * power:.1f} %",
+                        "a run of this policy and one of a policy that fails a quarter less often",
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def coins(only_old, only_new, same):
+    """How often fair coins fall at least as unevenly."""
+    return f"{paired.mcnemar(only_old, only_new):.3f}" if same else "–"
+
+
+def said(called):
+    _, found, alarms, _ = called
+    return (
+        f"Your rule judges {right(called)} of {len(CASES)} comparisons correctly. It calls {found} of {len(pairs())} "
+        f"pairs of one policy real, and in {100 * alarms:.1f} % of fresh pairs it would raise a false alarm."
+    )
