@@ -1,8 +1,8 @@
-"""`rlpt COMMAND …`, or `python -m rlpt COMMAND …`: six commands under one name."""
+"""`rlpt COMMAND …`, or `python -m rlpt COMMAND …`: seven commands under one name."""
 
 import sys
-from difflib import get_close_matches
-from importlib import import_module
+
+from rlpt.arguments import dispatched
 
 COMMANDS = {  # {name: (module, what it does)}
     "plan": ("rlpt.plan", "check whether a run of your own model fits, how long a step takes, what would shorten it"),
@@ -11,30 +11,15 @@ COMMANDS = {  # {name: (module, what it does)}
     "run": ("rlpt.run", "train a tiny model with one algorithm file, and watch its pass rate"),
     "framework": ("rlpt.framework", "train it through the six roles, and watch the seven stages and one completion"),
     "pipeline": ("rlpt.pipeline", "post-train a tiny model, stage by stage"),
+    "lab": ("rlpt.lab.__main__", "score completions, test a scorer, compare two runs; needs no model"),
 }
 
 
-def help_text(program):
-    listed = "\n".join(f"  {name:10} {does}" for name, (_, does) in COMMANDS.items())
-    return f"usage: {program} COMMAND …\n\n{listed}\n\n{program} COMMAND --help lists the options of a command.\n"
-
-
 def main(words=None, program="rlpt"):
-    """Passes the other words to the command that the first one names, and returns its status."""
+    """The status of the command that the first word names."""
     for output in (sys.stdout, sys.stderr):
         output.reconfigure(errors="replace")  # a terminal that lacks a character shows a question mark
-    command, *others = (sys.argv[1:] if words is None else words) or [""]
-    if command in ("-h", "--help"):
-        sys.stdout.write(help_text(program))
-        return 0
-    if command not in COMMANDS:
-        near = get_close_matches(command, COMMANDS, 1)
-        guess = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}"
-        sys.stderr.write(
-            f"{program}: {f'there is no command {command[:40]}' if command else 'a command is missing'}; {guess}\n"
-        )
-        return 2
-    return import_module(COMMANDS[command][0]).main(others, f"{program} {command}")
+    return dispatched(COMMANDS, words, program)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import re
 import sys
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib import import_module
 
 import numpy as np
 
@@ -69,16 +70,40 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}{f'; did you mean {near[0]}?' if near else ''}\n")
 
 
+def dispatched(commands, words, program):
+    """Passes the other words to the command that the first one names, and returns its status. `commands` is
+    {name: (module, what it does)}.
+    """
+    command, *others = (sys.argv[1:] if words is None else words) or [""]
+    if command in ("-h", "--help"):
+        listed = "\n".join(f"  {name:10} {does}" for name, (_, does) in commands.items())
+        help_text = (
+            f"usage: {program} COMMAND …\n\n{listed}\n\n{program} COMMAND --help lists the options of a command.\n"
+        )
+        sys.stdout.write(help_text)
+        return 0
+    if command not in commands:
+        near = get_close_matches(command, commands, 1)
+        guess = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(commands)}"
+        sys.stderr.write(
+            f"{program}: {f'there is no command {command[:40]}' if command else 'a command is missing'}; {guess}\n"
+        )
+        return 2
+    return import_module(commands[command][0]).main(others, f"{program} {command}")
+
+
 @contextmanager
-def guarded(parser, stopped=lambda: "stopped"):
-    """Turns whatever stops a command into a sentence and a status; `stopped()` is the message after Ctrl-C."""
+def guarded(parser, stopped=lambda: "stopped", left=1):
+    """Turns whatever stops a command into a sentence and a status: `stopped()` is the message after Ctrl-C, `left` the
+    status if the reader of the output leaves.
+    """
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers show it
             yield
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of the output has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        sys.exit(left)
     except OSError as fault:
         if not fault.filename:  # drops the remaining output, or the exit would fail on it again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

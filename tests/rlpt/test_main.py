@@ -1,4 +1,4 @@
-"""One name for the six commands: which there are, what is wrong in a sentence, and that help names what was typed."""
+"""One name for the seven commands: which there are, what is wrong in a sentence, and that help names what was typed."""
 
 import subprocess
 import sys
@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from rlpt.__main__ import COMMANDS, main
+from rlpt.lab import __main__ as lab
 from tests import skips
 
 ROOT = Path(__file__).parents[2]
-LISTED = "the commands are plan, calibrate, doctor, run, framework, pipeline"
-every_command = pytest.mark.parametrize("command", COMMANDS)
+LISTED = "the commands are plan, calibrate, doctor, run, framework, pipeline, lab"
+LAB = {f"lab {name}": there for name, there in lab.COMMANDS.items()}
+LEAVES = {name: there for name, there in COMMANDS.items() if name != "lab"} | LAB
+every_command = pytest.mark.parametrize("command", LEAVES)
 
 
 @pytest.mark.parametrize(
@@ -38,8 +41,8 @@ def test_help_lists_the_commands(capsys):
 @every_command
 def test_the_help_of_a_command_names_what_was_typed(command, capsys):
     for called, name in (
-        (lambda: main([command, "--help"]), f"rlpt {command}"),
-        (lambda: import_module(COMMANDS[command][0]).main(["--help"]), "python -m "),
+        (lambda: main([*command.split(), "--help"]), f"rlpt {command}"),
+        (lambda: import_module(LEAVES[command][0]).main(["--help"]), "python -m "),
     ):
         with pytest.raises(SystemExit) as end:
             called()
@@ -48,9 +51,9 @@ def test_the_help_of_a_command_names_what_was_typed(command, capsys):
 
 @every_command
 def test_an_option_that_there_is_none_of_is_one_sentence_and_status_2(command, capsys):
-    needed = {"doctor": ["FILE"], "run": ["grpo"]}.get(command, [])
+    needed = {"doctor": ["FILE"], "run": ["grpo"], "lab compare": ["OLD", "NEW"], "lab demo": ["kl"]}.get(command, [])
     with pytest.raises(SystemExit) as end:
-        main([command, *needed, "--sed", "3"])
+        main([*command.split(), *needed, "--sed", "3"])
     shown, wrong = capsys.readouterr()
     assert end.value.code == 2 and not shown
     assert wrong.startswith(f"rlpt {command}: unrecognized arguments: --sed 3") and wrong.count("\n") == 1

@@ -1,15 +1,12 @@
 """Tests that the reader writes for a scorer, tested on the correct scorer and on eighteen with one mistake each."""
 
-from sim.lab import instruments
-from sim.worlds.scorer import CHECKS
+from sim.lab import instruments, rows
 from widgets.frame.contract.exercises import Goal, Shown, Table
 from widgets.lab_m4.figures import DOES
 
 ID, NAMED = "cases", "Tests of a scorer"
 MOST, SMALL = 25, 14  # rows at most, and of a small set
 CHARS = 40  # of a completion in a table
-LONGEST = 20_000  # characters of a completion: twice what the correct scorer reads
-REASONS = (*dict.fromkeys(reason for _, reason, _ in CHECKS), "extra_text", "ok")
 
 
 def cases():
@@ -28,38 +25,15 @@ EDITED = cases
 
 def RETURNS(value):
     """At most 25 rows of four."""
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"it returned {repr(value)[:60]}, and it should return a list of rows")
-    if len(value) > MOST:
-        raise ValueError(f"it returned {len(value)} rows, and {MOST} are the most")
-    return [checked(number, row) for number, row in enumerate(value, 1)]
-
-
-def checked(number, row):
-    if not isinstance(row, list | tuple) or len(row) != 4:
-        raise ValueError(
-            f"row {number} is {repr(row)[:60]}, and a row is (expected answer, completion, reward, reason)"
-        )
-    expected, completion, reward, reason = row
-    for what, value in (("expected answer", expected), ("completion", completion)):
-        if type(value) not in (str, int, float, bool, type(None)):
-            kind = type(value).__name__
-            raise ValueError(f"the {what} in row {number} is of type {kind}, and it should be a text, a number or None")
-        if (isinstance(value, str) and len(value) > LONGEST) or (isinstance(value, int) and abs(value) > 10**300):
-            raise ValueError(f"the {what} in row {number} is too long: the limit here is {LONGEST:,} characters")
-    if isinstance(reward, bool) or reward not in (0, 1):
-        raise ValueError(f"the reward in row {number} is {repr(reward)[:30]}, and it should be 0.0 or 1.0")
-    if reason not in REASONS:
-        raise ValueError(f"the reason in row {number} is {repr(reason)[:30]}, and no check gives that reason")
-    return expected, completion, float(reward), reason
+    return rows.read(value, MOST)
 
 
 def called(function):
     """(number of rows, {mistaken scorer: index of the row that finds it or None}, {index of a row that the correct
     scorer fails: what that says}, the rows).
     """
-    rows = tuple(function())
-    return len(rows), instruments.found_out(rows), instruments.misread(rows), rows
+    written = tuple(function())
+    return len(written), instruments.found_out(written), instruments.misread(written), written
 
 
 def found(called):
@@ -99,11 +73,11 @@ HINTS = (
 
 def shown(called):
     """Who was found out by which row, who survives, and which rows the correct scorer fails."""
-    many, out, misread, rows = called
+    many, out, misread, written = called
     caught = tuple((f"row {at + 1}", DOES[name]) for name, at in out.items() if at is not None)
     left = tuple(("not found", DOES[name]) for name, at in out.items() if at is None)
     wrong = tuple(
-        (f"row {at + 1}", short(rows[at][1]), f"{reward:g}, {reason}") for at, (reward, reason) in misread.items()
+        (f"row {at + 1}", short(written[at][1]), f"{reward:g}, {reason}") for at, (reward, reason) in misread.items()
     )
     return Shown(
         said(many, len(caught), len(wrong)),
