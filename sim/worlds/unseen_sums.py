@@ -19,7 +19,7 @@ UNSEEN, SEEN = ORDER[:40], ORDER[40:]
 OFF = 0.15  # assumed: fraction of the demonstrations that are wrong
 STEPS = 400
 ANSWER = re.compile(r"Final: ([1-9]?\d)")
-FILE = "supervised_sixty_sums.npz"
+FILE = "sixty_sums.npz"
 
 
 class Few(tasks.Add):
