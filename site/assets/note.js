@@ -28,7 +28,7 @@ customElements.define("lab-note", class extends HTMLElement {
 
   show() {
     const many = words(this.field.value);
-    this.out.textContent = many ? `${many} words, kept in this browser.` : "";
+    this.out.textContent = many ? `${many} ${many === 1 ? "word" : "words"}, kept in this browser.` : "";
     if (many < ENOUGH) return;
     this.querySelector(".model").hidden = false;
     if (!this.opened) this.querySelector(".holds").open = true;
@@ -49,6 +49,6 @@ customElements.define("lab-note", class extends HTMLElement {
     link.download = "measurement-lab-notes.md";
     link.click();
     URL.revokeObjectURL(link.href);
-    this.out.textContent = notes.length ? `${notes.length} notes saved.` : "There is no note yet.";
+    this.out.textContent = notes.length ? `${notes.length} ${notes.length === 1 ? "note" : "notes"} saved.` : "There is no note yet.";
   }
 });

@@ -42,7 +42,7 @@ def rows(there: int) -> list[Panel]:
         f"{there} runs on the same forty prompts, by the number of correct answers: {known}. "
         f"{only_a} prompts are answered correctly by run A and not by run B, and {only_b} by run B and not by run A."
     )
-    head = "each dot is a prompt; filled: answered correctly; ringed: by only one of A and B"
+    head = "each dot is a prompt; filled: the answer is correct; ringed: correct in only one of runs A and B"
     drawing = twins.view("t", alt, head, runs, there)
     numbers = scene.counts(
         "c",

@@ -20,10 +20,16 @@ GUESS = Sort(
             "Read the sentence below the picture at its end.",
         ),
         Case(
-            (("", "Eight runs make 28 pairs. In how many of them do the two numbers differ by more than two?"),),
+            (
+                (
+                    "",
+                    "Each run has a number of correct answers. In how many of the 28 pairs of runs do these numbers "
+                    "differ by more than two?",
+                ),
+            ),
             "17",
-            "Two of forty prompts are five points. Whoever trusts every difference above five points sees progress or "
-            "decline in 17 of 28 pairs, and nothing has changed in any of them.",
+            "Two of forty prompts are five percentage points. Whoever trusts every larger difference sees progress or "
+            "decline in 17 of 28 pairs, although nothing has changed in any of them.",
             {
                 "28": "Some runs have equally many correct answers.",
                 "11": "In these pairs the numbers differ by two at most. Subtract them from 28.",
@@ -52,7 +58,7 @@ QUESTIONS = (  # asked; the right answer and the wrong ones with their hints; wh
             "the prompt in both": "The prompt is where the policy starts. What does it choose?",
             "one update of the weights in both": "An update changes the policy. What does the policy itself choose?",
         },
-        "A picker compares finished texts, and training changes the probability of every token.",
+        "A picker compares finished texts, and training changes the probability of every token. M3 draws the line.",
         "A picker never sees half an answer.",
     ),
     (
@@ -64,7 +70,7 @@ QUESTIONS = (  # asked; the right answer and the wrong ones with their hints; wh
             "objective": "The objective is what all answers of the policy earn on average.",
         },
         "It was paid for one answer. Its mean over a run is a metric, and what the policy earns on average is the "
-        "objective.",
+        "objective, as on M1.",
         "It is paid for a single answer.",
     ),
     (
@@ -76,7 +82,7 @@ QUESTIONS = (  # asked; the right answer and the wrong ones with their hints; wh
             "functions in Python have no derivatives": "Libraries differentiate functions in Python every day.",
         },
         "Between the weights and that text lies a random draw. Training differentiates the log-probability of the "
-        "tokens that were drawn, and the reward only multiplies it.",
+        "tokens that were drawn, and the reward only multiplies it, as on M1 and M3.",
         "How do the weights lead to the text that score() reads?",
     ),
     (
@@ -87,7 +93,8 @@ QUESTIONS = (  # asked; the right answer and the wrong ones with their hints; wh
             "the scorer": "Both pass rates come from the same version.",
             "the prompts": "Both pass rates are those of the same forty prompts.",
         },
-        "This gain is selection. With one answer for each prompt, the policy is at 55.0 % again.",
+        "This gain is selection, the subject of M0.5. With one answer for each prompt, the policy solves about half of "
+        "them, as before.",
         "More was sampled, and something had to choose.",
     ),
     (
@@ -107,9 +114,15 @@ QUESTIONS = (  # asked; the right answer and the wrong ones with their hints; wh
         "The reward rises in training, and the pass rate on the holdout stays where it was. What cannot be the cause?",
         "all rewards were divided by ten, from the first step on",
         {
-            "the policy has found a hole in the scorer": "Then it is paid for answers that are not correct.",
-            "the policy knows the training prompts by heart": "Then it gets better at these prompts and at no others.",
-            "the holdout is so small that chance hides the gain": "With ten prompts, chance could hide quite a lot.",
+            "the policy has found a hole in the scorer": (
+                "This can be the cause: it is paid for answers that are not correct."
+            ),
+            "the policy knows the training prompts by heart": (
+                "This can be the cause: it gets better at these prompts and at no others."
+            ),
+            "the holdout is so small that chance hides the gain": (
+                "This can be the cause: ten prompts can hide a large gain."
+            ),
         },
         "A scale that never changes makes nothing rise. Check the other three, the cheapest first: chance, then the "
         "scorer, then the prompts.",
@@ -118,13 +131,13 @@ QUESTIONS = (  # asked; the right answer and the wrong ones with their hints; wh
     (
         "Version 1.0.0 of the scorer finds 80.0 % of the dev prompts solved, and version 1.1.0 finds 86.7 %. How do "
         "you report this?",
-        "as two measurements that nobody may compare",
+        "as two measurements that are not comparable",
         {
             "as progress of 6.7 points": "No answer has changed. What has?",
             "as noise": "Noise comes from sampling, and nothing was sampled again.",
             "as their mean, 83.3 %": "That would be the pass rate under neither version.",
         },
-        "The answers are the same, and the rules are not.",
+        "The answers are the same and the rules are not, as on M4.",
         "Were the same rules applied twice?",
     ),
     (
@@ -133,7 +146,9 @@ QUESTIONS = (  # asked; the right answer and the wrong ones with their hints; wh
         {
             "whether a scorer accepts a Windows line end": "A scorer can be run on any text, whoever wrote it.",
             "what the best of four answers of their policy is worth": "They were sampled from this policy.",
-            "which prompts their policy failed in all eight answers": "You only have to count.",
+            "which prompts their policy failed in all eight answers": (
+                "Look at the eight answers to a prompt. Is one of them correct?"
+            ),
         },
         "They come from the policy before the updates. Afterward, it may write what none of them contains.",
         "Which of the four is about a policy that did not write them?",
@@ -150,7 +165,7 @@ def question(number: int) -> Case:
 
 EXAM = Sort(
     "Answer seven of eight questions about the Lab",
-    "Say your answer aloud before you read the four.",
+    "The questions are about all pages from M0 to M6. Say your answer aloud before you read the four.",
     tuple(question(number) for number in range(1, len(QUESTIONS) + 1)),
     need=7,
     told="You have reached the end of the Lab.",

@@ -45,7 +45,14 @@ def test_the_rule_of_thumb_to_begin_with_is_right_in_three_and_calls_17_pairs_re
             *(6, 2, 4.1),
             [False, True, True],
         ),
-        ("return 'noise'", 4, 0, 0.0, [False, True, True]),
+        ("return 'noise'", 4, 0, 0.0, [False, True, False]),
+        (
+            "return 'real' if (only_old, only_new) in [(2, 12), (0, 6), (20, 38)] else 'noise'",
+            7,
+            0,
+            0.1,
+            [True, True, False],
+        ),
     ],
 )
 def test_typical_rules(rule, right, pairs, alarms, goals):
