@@ -94,8 +94,8 @@ GOALS = (
 HINTS = (
     "Look at a prompt that only one of the runs solves. If nothing has changed, it could as well have been the other. "
     "So it is like the toss of a fair coin, and there are as many coins as such prompts.",
-    "Let n coins fall. In math.comb(n, k) of 2**n cases, k of them show heads. Add up these cases for every k up to the "
-    "smaller of the two counts. That is one side, and luck can favor either.",
+    "Let n coins fall. In math.comb(n, k) of 2**n cases, k of them show heads. Add up these cases for every k up to "
+    "the smaller of the two counts. That is one side, and luck can favor either.",
     """import math
 
 def verdict(only_old, only_new, prompts, same):
