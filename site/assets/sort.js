@@ -105,7 +105,8 @@ customElements.define("sort-cases", class extends HTMLElement {
     if (state) item.querySelector("details").hidden = true;
     if (this.isRight(i, given.at(-1))) return this.say(i, why, "Right.");
     if (state) return this.say(i, why, `The answer is “${right[0]}”.`);
-    this.say(i, this.hint(i, given), given.length > 1 ? "Not this one either. One more try, which no longer counts." : "Not this one.");
+    const again = "Not this one either. One more try, which no longer counts.";
+    this.say(i, this.hint(i, given), given.length > 1 ? again : "Not this one.");
   }
 
   say(i, sentence, verdict = "") {
