@@ -2,6 +2,7 @@
 import { keep, kept } from "./page.js";
 
 const ENOUGH = 40;  // words, after which the list of what a note contains opens
+const counted = (many, noun) => `${many} ${noun}${many === 1 ? "" : "s"}`;
 const words = (text) => text.split(/\s+/).filter(Boolean).length;
 
 customElements.define("lab-note", class extends HTMLElement {
@@ -28,7 +29,7 @@ customElements.define("lab-note", class extends HTMLElement {
 
   show() {
     const many = words(this.field.value);
-    this.out.textContent = many ? `${many} ${many === 1 ? "word" : "words"}, kept in this browser.` : "";
+    this.out.textContent = many ? `${counted(many, "word")}, kept in this browser.` : "";
     if (many < ENOUGH) return;
     this.querySelector(".model").hidden = false;
     if (!this.opened) this.querySelector(".holds").open = true;
@@ -49,6 +50,6 @@ customElements.define("lab-note", class extends HTMLElement {
     link.download = "measurement-lab-notes.md";
     link.click();
     URL.revokeObjectURL(link.href);
-    this.out.textContent = notes.length ? `${notes.length} ${notes.length === 1 ? "note" : "notes"} saved.` : "There is no note yet.";
+    this.out.textContent = notes.length ? `${counted(notes.length, "note")} saved.` : "There is no note yet.";
   }
 });
