@@ -117,10 +117,17 @@ def shown(called):
         (
             Table(
                 f"Seven comparisons: {right(called)} judged correctly",
-                ("only old", "only new", "prompts", "same", "yours", "correct", "by luck"),
+                ("only old : new", "of", "same", "by luck", "yours", "correct"),
                 tuple(
-                    (*map(str, case), given, wanted(*case), by_luck(*case))
-                    for case, given in zip(CASES, verdicts, strict=True)
+                    (
+                        f"{old} : {new}",
+                        str(prompts),
+                        str(same),
+                        by_luck(old, new, same),
+                        given,
+                        wanted(old, new, prompts, same),
+                    )
+                    for (old, new, prompts, same), given in zip(CASES, verdicts, strict=True)
                 ),
             ),
             Table(
@@ -129,14 +136,14 @@ def shown(called):
                 (
                     (f"{found} of {len(pairs())}", "pairs of the eight runs of one policy"),
                     (f"{100 * alarms:.1f} %", "false alarms: two more runs of this policy"),
-                    (f"{100 * power:.1f} %", "gains noticed: this policy and the better one"),
+                    (f"{100 * power:.1f} %", "gains noticed: a better policy, a quarter less likely to fail"),
                 ),
             ),
         ),
     )
 
 
-def by_luck(only_old, only_new, prompts, same):
+def by_luck(only_old, only_new, same):
     """How often luck alone makes the runs differ at least as much."""
     return f"{100 * paired.mcnemar(only_old, only_new):.1f} %" if same else "–"
 
