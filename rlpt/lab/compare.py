@@ -35,6 +35,9 @@ def main(words=None, program="python -m rlpt.lab compare"):
             old, new = runs.read(asked.old), runs.read(asked.new)
         except records.Bad as fault:
             made.error(str(fault))
+        for run in (old, new):
+            if any(score.reward is None for score in run.scores):
+                made.error(f"{run.path}: its scorer broke its contract, so there is no pass rate to compare")
         if why := refusal(old.head, new.head):
             made.exit(NOT_COMPARABLE, f"{made.prog}: not comparable: {why}\n")
         print("\n".join(lines(old, new)))
@@ -50,7 +53,7 @@ def refusal(old, new):
         )
     differ = [what for what, same in conditions(old, new) if not same]
     if differ:
-        return f"{records.listed(differ)} must be the same in both runs"
+        return f"{', '.join(differ)} must be the same in both runs"
     changed = changes(old, new)
     if len(changed) > 1:
         return f"{' and '.join(changed)} changed at once; make a run in between that changes only one of them"
@@ -62,9 +65,9 @@ def conditions(old, new):
     taken = [len(head["sampling"]["samples"]) for head in (old, new)]
     yield "the expected answers", old["data"]["sha256"] == new["data"]["sha256"]
     yield "the prompts", old["prompts"]["sha256"] == new["prompts"]["sha256"]
-    yield "the split", old["split"] == new["split"]
+    yield f"the split ({old['split']} and {new['split']})", old["split"] == new["split"]
     yield "the settings of sampling", old["sampling"]["settings"] == new["sampling"]["settings"]
-    yield "the number of samples of each prompt", taken[0] == taken[1]
+    yield f"the number of samples of each prompt ({taken[0]} and {taken[1]})", taken[0] == taken[1]
 
 
 def changes(old, new):

@@ -16,29 +16,6 @@ PICKERS = {"exact": score, "occurs": checkers.substring}
 N = 8
 SEED, RATE, DRAWS = 7, 0.4, 10  # of M1
 START, UPDATES = 0.5, 200  # of M2
-PRICES = (
-    5.0,
-    3.0,
-    2.0,
-    1.5,
-    1.0,
-    0.8,
-    0.65,
-    0.5,
-    0.45,
-    0.4,
-    0.35,
-    0.3,
-    0.27,
-    0.24,
-    0.22,
-    0.2,
-    0.19,
-    0.18,
-    0.15,
-    0.1,
-    0.05,
-)
 SIGN = "A positive advantage makes the drawn arm more likely, a negative one less likely, and 0 changes nothing."
 MOVES = ("grow", "shrink", "stay")
 README = """Each line is one of the Lab's forty prompts, for which the best of eight answers was picked.
@@ -152,7 +129,7 @@ def leashed(asked):
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(["beta", "paid", "worth", "kl_nats", "top_three"])
-    for price in PRICES:
+    for price in eight_actions.PRICES:
         policy = eight_actions.leashed(price)
         top = (-policy).argsort(kind="stable")[:3] + 1
         table.writerow([price, *(f"{value:.6f}" for value in eight_actions.outcome(policy)), " ".join(map(str, top))])

@@ -66,6 +66,9 @@ def main(words=None, program="python -m rlpt.lab eval"):
         text = getattr(asked, name)
         if len(text) > TEXT or not text.isprintable():
             made.error(f"argument --{name}: must be one line of at most {TEXT} characters")
+    for name in ("examples", "rollouts"):
+        if getattr(asked, name) == "":
+            made.error(f"argument --{name}: names no file; leave it out for the Lab's own")
     with guarded(made, left=0):
         try:
             head, chosen, scores, notes = evaluated(asked)
@@ -92,22 +95,23 @@ def evaluated(asked):
 def lines(scores, chosen):
     """What a person wants to know of a run."""
     found = runs.summary(scores)
-    low, high = found["interval"]
     reasons = [f"{reason} {many}" for reason, many in found["reasons"].items() if reason != "ok"]
     more = f" and {len(reasons) - TOP} more" if len(reasons) > TOP else ""
+    if broken := [score for score in scores if score.reward is None]:
+        first = broken[0]
+        yield (
+            f"pass rate  none: the scorer broke its contract on {counted(len(broken), 'completion')}, first on "
+            f"{first.example_id}, sample {first.sample_id}: {first.details['error']}"
+        )
+        return
+    low, high = found["interval"]
     yield f"pass rate  {found['pass_rate']:.3f}: {found['right']} of {counted(found['completions'], 'completion')}"
     yield f"interval   {low:.3f} to {high:.3f}, {INTERVAL}"
     if found["mean_reward"] != found["pass_rate"]:
-        yield f"mean reward  {found['mean_reward']:.3f}"
+        yield f"mean       {found['mean_reward']:.3f} reward for each completion"
     yield f"not paid   {', '.join(reasons[:TOP]) + more if reasons else 'none'}"
     if len(chosen.ids) > 1:
         shares = "  ".join(f"{k}: {share:.3f}" for k, share in found["pass_at"].items())
         yield f"pass@k     {shares}, over {counted(len(chosen.prompts), 'prompt')}"
     if found[runs.MISSING]:
         yield f"missing    {found[runs.MISSING]}, scored 0"
-    if broken := [score for score in scores if score.reward is None]:
-        first = broken[0]
-        yield (
-            f"the scorer broke its contract on {counted(len(broken), 'completion')}, which count as 0; first "
-            f"{first.example_id}, sample {first.sample_id}: {first.details['error']}"
-        )

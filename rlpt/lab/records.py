@@ -14,6 +14,7 @@ from sim.worlds.scorer import CANONICAL, MAX_DIGITS
 
 LINE = 4_000_000  # bytes of a line, at most
 NAMED = 10  # ids in a message, at most
+DIGITS = 18  # of a whole number, at most
 SPLITS = "dev", "holdout"
 TEXT, WHOLE = "a text", "a whole number from 0"
 EXAMPLE = {"id": TEXT, "split": TEXT, "prompt": TEXT, "expected_answer": TEXT}
@@ -65,7 +66,9 @@ def record(path, number, line):
     if len(line) > LINE:
         raise Bad(f"{path}:{number}: the line has {len(line):,} bytes, and {LINE:,} are the most")
     try:
-        row = json.loads(line.decode(), object_pairs_hook=once, parse_constant=refused)
+        row = json.loads(
+            line.decode(), object_pairs_hook=once, parse_constant=refused, parse_float=finite, parse_int=whole
+        )
     except UnicodeDecodeError as fault:
         raise Bad(f"{path}:{number}: byte {fault.start + 1} is not UTF-8; save the file as UTF-8") from None
     except json.JSONDecodeError as fault:
@@ -90,6 +93,19 @@ def once(pairs):
 
 def refused(name):
     raise ValueError(f"{name} is no JSON number; write null or a number")
+
+
+def finite(text):
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return value
+
+
+def whole(text):
+    if len(text) > DIGITS:
+        raise ValueError(f"a whole number has {len(text):,} digits, and {DIGITS} are the most; write it as a text")
+    return int(text)
 
 
 def check(path, number, row, fields):

@@ -97,17 +97,17 @@ def commit():
 
 
 def summary(scores):
-    """What the scores sum to."""
-    right = sum(score.paid == 1 for score in scores)
+    """What the scores sum to; without rates if the scorer broke its contract."""
+    right, broken = sum(score.paid == 1 for score in scores), sum(score.reward is None for score in scores)
     return {
         "completions": len(scores),
         "right": right,
-        "pass_rate": right / len(scores),
-        "interval": wilson.interval(right, len(scores)),
-        "mean_reward": sum(score.paid for score in scores) / len(scores),
+        "pass_rate": None if broken else right / len(scores),
+        "interval": None if broken else wilson.interval(right, len(scores)),
+        "mean_reward": None if broken else sum(score.paid for score in scores) / len(scores),
         "reasons": dict(Counter(score.reason for score in scores).most_common()),
-        "pass_at": pass_at(scores),
-        BROKEN: sum(score.reward is None for score in scores),
+        "pass_at": None if broken else pass_at(scores),
+        BROKEN: broken,
         MISSING: sum(score.reason == MISSING for score in scores),
     }
 
@@ -168,13 +168,13 @@ def write(out, head, chosen, scores):
         if sample in chosen.completions[prompt["id"]]
     ]
     files = {
-        "manifest.json": json.dumps(head, indent=1, sort_keys=True) + "\n",
         "raw.jsonl": "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows),
         "scores.jsonl": "".join(json.dumps(asdict(score), sort_keys=True) + "\n" for score in scores),
         "summary.json": json.dumps(summary(scores), indent=1) + "\n",
         "failures.md": failures(scores, chosen),
     }
-    return folder(out, "run", files)
+    head = {**head, "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}}
+    return folder(out, "run", {"manifest.json": json.dumps(head, indent=1, sort_keys=True) + "\n", **files})
 
 
 def folder(out, name, files):
@@ -212,15 +212,12 @@ def read(path):
     place = Path(path)
     try:
         head = json.loads((place / "manifest.json").read_text(encoding="utf-8"))
-        lines = (place / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-        scores = [Score(**json.loads(line)) for line in lines]
         if head["format"] != FORMAT:
             raise Bad(f"{path} has the format {head['format']}, and this command reads {FORMAT}; run eval again")
-        whole = len(scores) == head["prompts"]["count"] * len(head["sampling"]["samples"]) > 0
-        for score in scores:
-            whole = whole and 0 <= score.paid <= 1
-        if not whole:
-            raise ValueError("scores are missing")
+        written = (place / "scores.jsonl").read_bytes()
+        if hashlib.sha256(written).hexdigest() != head["files"]["scores.jsonl"]:
+            raise Bad(f"{path}/scores.jsonl was changed after the run; run eval again")
+        scores = [Score(**json.loads(line)) for line in written.splitlines()]
     except Bad:
         raise
     except (ValueError, TypeError, KeyError, RecursionError) as fault:

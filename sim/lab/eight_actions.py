@@ -13,6 +13,10 @@ from sim.estimators import hacking, kl, overoptimization
 REF = np.array([0.30, 0.22, 0.16, 0.12, 0.09, 0.06, 0.04, 0.01])
 PAID = np.array([0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.9, 1.0])
 WORTH = np.array([0.2, 0.3, 0.4, 0.55, 0.6, 0.65, 0.3, 0.0])
+PRICES = (  # of a nat, from a policy that hardly moves to one that takes what is paid best
+    *(5.0, 3.0, 2.0, 1.5, 1.0, 0.8, 0.65, 0.5, 0.45, 0.4, 0.35, 0.3),
+    *(0.27, 0.24, 0.22, 0.2, 0.19, 0.18, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01),
+)
 
 
 def outcome(policy):

@@ -68,6 +68,7 @@ def each_command_works(scripts, folder):
         "run": ("grpo", "--task", "add", "--updates", "1", "--log", "new.jsonl", "--checkpoint", "run.ckpt"),
         "framework": ("--policy", "transformer", "--updates", "1", "--eval-every", "0"),
         "pipeline": ("--path", "base,cot", "--cot-steps", "2", "--eval", "8x16"),
+        "lab": ("eval", "--samples", "0"),
     }
     alarmed = {"doctor": 1}  # a reward that never changes
     shown = {
@@ -79,7 +80,8 @@ def each_command_works(scripts, folder):
     assert "grpo on add: pass rate 0.3" in shown["run"]
     assert "policy transformer" in shown["framework"]
     assert [line.split()[0] for line in shown["pipeline"].splitlines()] == ["stage", "base", "cot"]
-    assert {path.name for path in folder.iterdir()} == {"log.jsonl", "new.jsonl", "run.ckpt"}
+    assert {path.name for path in folder.iterdir()} == {"log.jsonl", "new.jsonl", "run.ckpt", "runs"}
+    assert "17 of 30 completions" in shown["lab"]
     nothing, wrong = ran(rlpt, "calibrate", cwd=folder, status=2)
     assert not nothing and wrong.startswith("rlpt calibrate: torch is not installed here") and wrong.count("\n") == 1
     assert ran(rlpt, "plan", "--gpus", "0", cwd=folder, status=2) == (

@@ -18,10 +18,6 @@ WAYS = {"runs": "digits in runs", "triples": "digits by threes", "single": "sing
 MOST = max(len(pieces.encode(text, way)) for text in TEXTS for way in WAYS)
 STEPS = range(MOST + 2)  # after so many tokens; at the end, the verifier has read
 SIDES = ("the policy chooses tokens", "the verifier reads the text and expects 323")
-PRICES = (
-    *(5.0, 3.0, 2.0, 1.5, 1.0, 0.8, 0.65, 0.5, 0.45, 0.4, 0.35, 0.3),
-    *(0.27, 0.24, 0.22, 0.2, 0.19, 0.18, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01),
-)
 ACTIONS = tuple(str(i) for i in range(1, len(eight_actions.REF) + 1))
 
 
@@ -97,7 +93,12 @@ FIGURES = {
     "leash": Figure(
         tilted,
         eight_actions.leashed,
-        Handle("Price of one nat", PRICES, words=tuple(f"{price:g}" for price in PRICES), symbol="β"),
+        Handle(
+            "Price of one nat",
+            eight_actions.PRICES,
+            words=tuple(f"{price:g}" for price in eight_actions.PRICES),
+            symbol="β",
+        ),
         measured,
     ),
 }

@@ -82,7 +82,7 @@ def test_what_must_be_the_same_is_named_and_no_number_is_shown(runs, tmp_path, c
         status, shown, wrong = run([one, other], capsys)
         assert (status, shown) == (3, "") and said in wrong and wrong.count("\n") == 1
     eight, two = runs(), runs("--samples", "0-1")
-    assert "the number of samples of each prompt must be the same" in run([eight, two], capsys)[2]
+    assert "the number of samples of each prompt (8 and 2) must be the same" in run([eight, two], capsys)[2]
 
 
 def test_two_changes_at_once_ask_for_a_run_in_between(runs, tmp_path, capsys):
@@ -93,20 +93,27 @@ def test_two_changes_at_once_ask_for_a_run_in_between(runs, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "file, text",
-    [
-        ("manifest.json", "{"),
-        ("manifest.json", "[]"),
-        ("scores.jsonl", ""),
-        ("scores.jsonl", '{"example_id": "d00"}\n'),
-        ("scores.jsonl", "3\n"),
-    ],
+    "file, text", [("manifest.json", "{"), ("manifest.json", "[]"), ("manifest.json", '{"format": 1}')]
 )
 def test_a_damaged_run_ends_in_one_sentence(file, text, runs, tmp_path, capsys):
     one, two = runs(), runs()
     (Path(two) / file).write_text(text)
     status, shown, wrong = run([one, two], capsys)
     assert (status, shown) == (2, "") and "is not a whole run" in wrong and wrong.count("\n") == 1
+
+
+def test_scores_that_were_changed_by_hand_are_refused(runs, capsys):
+    one, two = runs(), runs()
+    scores = Path(two) / "scores.jsonl"
+    scores.write_text(scores.read_text().replace('"reward": 0.0', '"reward": 1.0'))
+    status, shown, wrong = run([one, two], capsys)
+    assert (status, shown) == (2, "") and "scores.jsonl was changed after the run; run eval again" in wrong
+
+
+def test_a_run_whose_scorer_broke_its_contract_has_nothing_to_compare(runs, tmp_path, capsys):
+    mine = made.python(tmp_path, "mine.py", "def score(example, completion):\n    return 1.0\n")
+    status, _, wrong = run([runs(), runs("--scorer", f"{mine}:score")], capsys)
+    assert status == 2 and "its scorer broke its contract" in wrong
 
 
 def test_a_run_of_another_format_and_a_folder_that_is_none(runs, tmp_path, capsys):

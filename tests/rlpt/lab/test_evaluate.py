@@ -46,6 +46,7 @@ def test_the_reasons_and_pass_at_k_of_all(tmp_path, capsys):
     [
         (["--examples", "nowhere.jsonl"], "nowhere.jsonl cannot be written or read"),
         (["--examples", "."], "Is a directory"),
+        (["--rollouts", ""], "argument --rollouts: names no file; leave it out for the Lab's own"),
         (["--samples", "3-1"], "argument --samples: must be all, or ids such as 0, 0-3 or 0,2,5"),
         (["--samples", "99999"], "argument --samples: must be all"),
         (["--samples", "9"], "no prompt of the split dev has a completion with these sample ids"),

@@ -49,6 +49,10 @@ ONE = made.lines(made.COMPLETIONS[:1])
         ("[1]", "rollouts.jsonl:1: a list is no record"),
         ("[" * 100_000, "rollouts.jsonl:1: nested too deeply"),
         ('{"example_id": "a", "sample_id": NaN, "completion": ""}', "rollouts.jsonl:1: NaN is no JSON number"),
+        (
+            '{"example_id": "a", "sample_id": 1e999, "completion": ""}',
+            "rollouts.jsonl:1: the number 1e999 is too large",
+        ),
         ('{"example_id": "a", "example_id": "a"}', "rollouts.jsonl:1: the key example_id is there twice"),
         ('{"example_id": "a", "completion": ""}', "rollouts.jsonl:1: the field sample_id is missing"),
         (
@@ -63,7 +67,7 @@ ONE = made.lines(made.COMPLETIONS[:1])
         (f"{ONE}\n{ONE}", "rollouts.jsonl:3: example_id a and sample_id 0 again, after line 1"),
         ('{"example_id": "z", "sample_id": 0, "completion": ""}', "rollouts.jsonl: no example has the id z"),
         (f'{{"x": "{"y" * 4_000_000}"}}', "rollouts.jsonl:1: the line has 4,000,009 bytes, and 4,000,000 are the most"),
-        ('{"sample_id": ' + "9" * 5000 + "}", "rollouts.jsonl:1: Exceeds the limit"),
+        ('{"sample_id": ' + "9" * 5000 + "}", "rollouts.jsonl:1: a whole number has 5,000 digits, and 18 are the most"),
     ],
 )
 def test_a_file_of_completions_that_is_none_ends_in_one_sentence(content, said, tmp_path, capsys):

@@ -32,11 +32,12 @@ def test_a_scorer_of_one_s_own_is_named_with_its_sum(tmp_path, capsys):
         ("calls.append(1); return {'reward': len(calls) % 2, 'details': {}}", "two calls gave two answers"),
     ],
 )
-def test_a_scorer_that_breaks_its_contract_is_named_and_counts_as_0(body, said, tmp_path, capsys):
+def test_a_scorer_that_breaks_its_contract_is_named_and_there_is_no_rate(body, said, tmp_path, capsys):
     path = made.python(tmp_path, "mine.py", f"calls = []\ndef score(example, completion):\n    {body}\n")
     status, shown, wrong = made.scored([*made.files(tmp_path), "--scorer", f"{path}:score"], capsys)
-    assert (status, wrong) == (1, "") and said in shown and "0 of 2 completions" in shown
-    assert made.summary(tmp_path)["scorer_error"] == 2
+    assert (status, wrong) == (1, "") and said in shown and "pass rate  none" in shown
+    found = made.summary(tmp_path)
+    assert found["scorer_error"] == 2 and found["pass_rate"] is None
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,13 @@ def test_the_products_of_the_reason():
 
 
 def test_three_prices_are_on_the_handle_and_right():
-    assert len(figures.PRICES) <= 24 and sorted(figures.PRICES, reverse=True) == list(figures.PRICES)
-    paid, worth, nats = zip(*(eight_actions.outcome(eight_actions.leashed(p)) for p in figures.PRICES), strict=True)
-    highest = figures.PRICES[worth.index(max(worth))]
-    half = min(figures.PRICES, key=lambda p: abs(nats[figures.PRICES.index(p)] - 0.5))
-    below = next(p for p, value in zip(figures.PRICES, worth, strict=True) if value < 0.361)
+    assert len(eight_actions.PRICES) <= 24 and sorted(eight_actions.PRICES, reverse=True) == list(eight_actions.PRICES)
+    paid, worth, nats = zip(
+        *(eight_actions.outcome(eight_actions.leashed(p)) for p in eight_actions.PRICES), strict=True
+    )
+    highest = eight_actions.PRICES[worth.index(max(worth))]
+    half = min(eight_actions.PRICES, key=lambda p: abs(nats[eight_actions.PRICES.index(p)] - 0.5))
+    below = next(p for p, value in zip(eight_actions.PRICES, worth, strict=True) if value < 0.361)
     assert (highest, half, below) == (0.35, 0.24, 0.19)
     assert [case.answer for case in sorts.PRICES.cases] == ["0.35", "0.24", "0.19"]
     # where the worth peaks, where the KL is half a nat, and where the worth is the reference's, after the course
