@@ -8,6 +8,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 
+from rlpt.logs import too_deep
 from sim.lab import packs
 from sim.words import counted
 from sim.worlds.scorer import CANONICAL, MAX_DIGITS
@@ -65,6 +66,8 @@ def record(path, number, line):
     """One line as a dict."""
     if len(line) > LINE:
         raise Bad(f"{path}:{number}: the line has {len(line):,} bytes, and {LINE:,} are the most")
+    if too_deep(line.decode(errors="replace")):
+        raise Bad(f"{path}:{number}: nested too deeply; a record is one flat JSON object")
     try:
         row = json.loads(
             line.decode(), object_pairs_hook=once, parse_constant=refused, parse_float=finite, parse_int=whole
@@ -73,8 +76,6 @@ def record(path, number, line):
         raise Bad(f"{path}:{number}: byte {fault.start + 1} is not UTF-8; save the file as UTF-8") from None
     except json.JSONDecodeError as fault:
         raise Bad(f"{path}:{number}: not JSON at column {fault.colno}: {fault.msg}") from None
-    except RecursionError:
-        raise Bad(f"{path}:{number}: nested too deeply; a record is one flat JSON object") from None
     except ValueError as fault:
         raise Bad(f"{path}:{number}: {fault}") from None
     if not isinstance(row, dict):

@@ -463,6 +463,7 @@ def test_the_foot_promises_what_is_known_of_a_setting_and_no_more(live_page, boo
 )
 def test_a_python_exception_is_shown_and_the_page_goes_on(live_page, book, name, said):
     page = opened(live_page, book, "03a-kl-estimators/")
+    show_all_knobs(page)
     page.evaluate(f"document.querySelector('rl-widget').name = '{name}'")
     page.locator("rl-widget input[type=range]").first.press("ArrowRight")
     expect(page.locator(".rl-widget")).to_have_attribute("data-state", "error")
