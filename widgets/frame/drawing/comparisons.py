@@ -70,11 +70,8 @@ def is_comparison(view: scene.View) -> bool:
 
 def drawn(pen: Pen, view: scene.View) -> None:
     key = view["key"]
-    pen.state[f"{key}.aria-label"] = view["alt"]
     room = f"--left:{view['columns'][0]};--right:{view['columns'][1]};--rows:{view['rows']}"
-    pen.out.append(
-        f'<div data-k="{key}" class="k-compared" role="img" aria-label="{html.escape(view["alt"])}" style="{room}">'
-    )
+    pen.begin(key, "k-compared", view["alt"], room)
     if view["listed"]:
         pen.out.append('<p class="k-listed"><b>The judge’s list</b>')
         for i, (words, read) in enumerate(view["listed"]):

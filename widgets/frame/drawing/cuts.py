@@ -48,8 +48,7 @@ def is_cuts(view: scene.View) -> bool:
 
 def drawn(pen: Pen, view: scene.View) -> None:
     key, chosen = view["key"], view["chosen"]
-    pen.state[f"{key}.aria-label"] = view["alt"]
-    pen.out.append(f'<div data-k="{key}" class="k-cuts" role="img" aria-label="{html.escape(view["alt"])}">')
+    pen.begin(key, "k-cuts", view["alt"])
     names = "".join(f"<span>{html.escape(side)}</span>" for side in view["sides"])
     pen.out.append(f'<p class="k-cut-sides">{names}</p>')
     for i, text in enumerate(view["cuts"]):

@@ -25,8 +25,7 @@ def is_doors(view: scene.View) -> bool:
 def drawn(pen: Pen, view: scene.View) -> None:
     """The text above, and below it a door for each check."""
     key = view["key"]
-    pen.state[f"{key}.aria-label"] = view["alt"]
-    pen.out.append(f'<div data-k="{key}" class="k-doors" role="img" aria-label="{html.escape(view["alt"])}">')
+    pen.begin(key, "k-doors", view["alt"])
     pen.out.append('<p class="k-knocks">')
     pen.put("code", f"{key}t", view["knocks"])
     pen.out.append(f"<small>expected: {html.escape(view['expected'])}</small></p>")

@@ -51,8 +51,7 @@ def drawn(pen: Pen, view: scene.View) -> None:
     """From the top: the start, the first fork and its two steps, the second fork and the ends with their dots."""
     key, (first, second) = view["key"], view["shares"]
     start, zero, one, *ends = view["forks"]
-    pen.state[f"{key}.aria-label"] = view["alt"]
-    pen.out.append(f'<div data-k="{key}" class="k-fork" role="img" aria-label="{html.escape(view["alt"])}">')
+    pen.begin(key, "k-fork", view["alt"])
     pen.out.append(f'<p class="k-start">{html.escape(start)}</p>')
     limbs(pen, f"{key}f", BRANCHES[0], (1 - first, first))
     for name, odds, pushes in ((zero, 1 - first, ()), (one, first, view["pushes"][0])):

@@ -84,13 +84,9 @@ def drawn(pen: Pen, view: scene.View) -> None:
     """The names of the checks with what each has stopped, then the rows, then the piles over them."""
     key, checks, asked, held = view["key"], view["checks"], view["asked"], view["held"]
     posts = len(checks)
-    pen.state[f"{key}.aria-label"] = view["alt"]
-    pen.state[f"{key}.class"] = css = "k-gates k-piled" if held else "k-gates"
     texts = "12.5rem" if any(row.completion for row in view["gates"]) else "1rem"
     room = f"--posts:{posts + 1};--row:{row_of(view['gates'])}px;--texts:{texts}"
-    pen.out.append(
-        f'<div data-k="{key}" class="{css}" role="img" aria-label="{html.escape(view["alt"])}" style="{room}">'
-    )
+    pen.begin(key, "k-gates k-piled" if held else "k-gates", view["alt"], room)
     stopped = held or [sum(row.stop == post for row in view["gates"]) for post in range(posts + 1)]
     known = [stopped[post] if asked > min(post, posts - 1) else 0 for post in range(posts + 1)]
     left, right, end = map(html.escape, view["columns"])

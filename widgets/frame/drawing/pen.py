@@ -31,6 +31,12 @@ class Pen:
             else f"<{tag}{marked}{written}/>"
         )
 
+    def begin(self, key: str, css: str, alt: str, style: str = "") -> None:
+        """Opens a view in HTML, which people who cannot see it hear as `alt`; the view closes it."""
+        self.remember(key, {"class": css, "aria-label": alt}, None)
+        styled = f' style="{style}"' if style else ""
+        self.out.append(f'<div data-k="{key}" class="{css}" role="img" aria-label="{html.escape(alt)}"{styled}>')
+
     def remember(self, key: str, named: Mapping[str, str], text: str | None) -> None:
         new = {f"{key}.{name}": value for name, value in named.items()}
         new |= {} if text is None else {f"{key}.text": text}

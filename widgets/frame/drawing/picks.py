@@ -41,9 +41,7 @@ def is_picks(view: scene.View) -> bool:
 def drawn(pen: Pen, view: scene.View) -> None:
     """Two columns, each with its head; a script sets the ring, its text and what is dashed."""
     key, rows = view["key"], view["picks"]
-    css = f"k-picks k-of{view['sampled']}"
-    pen.remember(key, {"class": css, "aria-label": view["alt"]}, None)
-    pen.out.append(f'<div data-k="{key}" class="{css}" role="img" aria-label="{html.escape(view["alt"])}">')
+    pen.begin(key, f"k-picks k-of{view['sampled']}", view["alt"])
     for i, row in enumerate(rows):
         if i in (0, -(-len(rows) // 2)):
             pen.out.append(

@@ -37,8 +37,7 @@ def is_twins(view: scene.View) -> bool:
 def drawn(pen: Pen, view: scene.View) -> None:
     """A line, then a row for each run; a script says which rows are there."""
     key, runs = view["key"], view["twins"]
-    pen.state[f"{key}.aria-label"] = view["alt"]
-    pen.out.append(f'<div data-k="{key}" class="k-twins" role="img" aria-label="{html.escape(view["alt"])}">')
+    pen.begin(key, "k-twins", view["alt"])
     pen.out.append(f'<p class="k-twin-head">{html.escape(view["head"])}</p>')
     for i, run in enumerate(runs):
         css = "k-twin" if i < view["there"] else "k-twin k-later"
