@@ -93,14 +93,17 @@ def dispatched(commands, words, program):
 
 
 @contextmanager
-def guarded(parser, stopped=lambda: "stopped", left=1):
+def guarded(parser, stopped=lambda: "stopped", left=1, bad=()):
     """Turns whatever stops a command into a sentence and a status: `stopped()` is the message after Ctrl-C, `left` the
-    status if the reader of the output leaves.
+    status if the reader of the output leaves, and `bad` the class of exceptions whose text says what is wrong with the
+    input.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers show it
             yield
         sys.stdout.flush()
+    except bad as fault:
+        parser.error(str(fault))
     except BrokenPipeError:  # the reader of the output has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(left)

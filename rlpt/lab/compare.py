@@ -30,11 +30,8 @@ def parser(program):
 def main(words=None, program="python -m rlpt.lab compare"):
     made = parser(program)
     asked = made.parse_args(words)
-    with guarded(made, left=0):
-        try:
-            old, new = runs.read(asked.old), runs.read(asked.new)
-        except records.Bad as fault:
-            made.error(str(fault))
+    with guarded(made, left=0, bad=records.Bad):
+        old, new = runs.read(asked.old), runs.read(asked.new)
         for run in (old, new):
             if any(score.reward is None for score in run.scores):
                 made.error(f"{run.path}: its scorer broke its contract, so there is no pass rate to compare")
@@ -73,7 +70,7 @@ def conditions(old, new):
 def changes(old, new):
     """What was changed, in words."""
     found = []
-    if old["policy"] != new["policy"]:
+    if old["policy"]["sha256"] != new["policy"]["sha256"]:
         found.append("the policy")
     elif old["sampling"]["samples"] != new["sampling"]["samples"]:
         found.append("the samples")
@@ -115,6 +112,6 @@ def meaning(changed, p):
     if p >= paired.LEVEL:
         return ": these prompts cannot tell the runs apart, which does not mean that nothing has changed"
     return {
-        "the samples": ", and yet both runs come from one policy, so it is luck or selection",
+        "the samples": ", although both runs come from one policy, so it is luck",
         "the scorer": ", and it comes from the scorer, because the completions are the same",
     }.get(changed, "")

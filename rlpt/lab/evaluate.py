@@ -69,11 +69,8 @@ def main(words=None, program="python -m rlpt.lab eval"):
     for name in ("examples", "rollouts"):
         if getattr(asked, name) == "":
             made.error(f"argument --{name}: names no file; leave it out for the Lab's own")
-    with guarded(made, left=0):
-        try:
-            head, chosen, scores, notes = evaluated(asked)
-        except records.Bad as fault:
-            made.error(str(fault))
+    with guarded(made, left=0, bad=records.Bad):
+        head, chosen, scores, notes = evaluated(asked)
         place = runs.write(asked.out, head, chosen, scores)
         print("\n".join([str(place), *lines(scores, chosen), *notes]))
         return 1 if any(score.reward is None for score in scores) else 0

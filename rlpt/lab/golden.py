@@ -40,12 +40,9 @@ def parser(program):
 def main(words=None, program="python -m rlpt.lab golden"):
     made = parser(program)
     asked = made.parse_args(words)
-    with guarded(made, left=0):
-        try:
-            scorer = scorers.scorer(asked.scorer, asked.spec)
-            own = own_rows(asked.cases) if asked.cases else None
-        except records.Bad as fault:
-            made.error(str(fault))
+    with guarded(made, left=0, bad=records.Bad):
+        scorer = scorers.scorer(asked.scorer, asked.spec)
+        own = own_rows(asked.cases) if asked.cases else None
         said, sound = suites(scorer.judge)
         if own is not None:
             more, found = mutants(own)

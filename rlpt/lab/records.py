@@ -7,6 +7,7 @@ A completion: {"example_id": "d00", "sample_id": 0, "completion": "Final: 323"}
 import hashlib
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rlpt.logs import too_deep
 from sim.lab import packs
@@ -42,7 +43,7 @@ class Source:
 # ── lines ──
 def records(path, fields):
     """The Source of a file in which each line is an object with these fields. Raises Bad and OSError."""
-    data = open_file(path)
+    data = Path(path).read_bytes()
     rows, lines, unknown = [], [], {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if line.strip():
@@ -54,12 +55,7 @@ def records(path, fields):
     if not rows:
         raise Bad(f"{path} has no records, and a rate over nothing is not 0; each line should be one JSON object")
     sha256 = hashlib.sha256(data).hexdigest()
-    return Source(str(path).replace("\\", "/").rsplit("/", 1)[-1], "", sha256, rows, lines, tuple(sorted(unknown)))
-
-
-def open_file(path):
-    with open(path, "rb") as file:
-        return file.read()
+    return Source(Path(path).name, "", sha256, rows, lines, tuple(sorted(unknown)))
 
 
 def record(path, number, line):
@@ -115,8 +111,8 @@ def check(path, number, row, fields):
         if name not in row:
             raise Bad(f"{path}:{number}: the field {name} is missing; it should be {kind}")
         value = row[name]
-        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        if (kind == TEXT and not isinstance(value, str)) or (kind == WHOLE and not whole):
+        counts = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        if (kind == TEXT and not isinstance(value, str)) or (kind == WHOLE and not counts):
             raise Bad(f"{path}:{number}: the field {name} is {json.dumps(value)[:40]}, and it should be {kind}")
 
 

@@ -174,6 +174,7 @@ def write(out, head, chosen, scores):
         "failures.md": failures(scores, chosen),
     }
     head = {**head, "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}}
+    head["sum"] = digest(head)
     return folder(out, "run", {"manifest.json": json.dumps(head, indent=1, sort_keys=True) + "\n", **files})
 
 
@@ -214,13 +215,15 @@ def read(path):
         head = json.loads((place / "manifest.json").read_text(encoding="utf-8"))
         if head["format"] != FORMAT:
             raise Bad(f"{path} has the format {head['format']}, and this command reads {FORMAT}; run eval again")
+        if head.pop("sum") != digest(head):
+            raise Bad(f"{path}/manifest.json was changed after the run; run eval again")
         written = (place / "scores.jsonl").read_bytes()
         if hashlib.sha256(written).hexdigest() != head["files"]["scores.jsonl"]:
             raise Bad(f"{path}/scores.jsonl was changed after the run; run eval again")
         scores = [Score(**json.loads(line)) for line in written.splitlines()]
     except Bad:
         raise
-    except (ValueError, TypeError, KeyError, RecursionError) as fault:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as fault:
         said = " ".join(str(fault).split())[:80]
         raise Bad(f"{path} is not a whole run ({type(fault).__name__}: {said}); run eval again") from None
     return Run(str(path), head, scores)

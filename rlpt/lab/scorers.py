@@ -10,6 +10,7 @@ import json
 import math
 import runpy
 from dataclasses import dataclass
+from pathlib import Path
 
 from rlpt.lab.records import Bad
 from sim.lab import instruments
@@ -31,9 +32,8 @@ def scorer(named="", spec="1.0.0"):
     if not named:
         return Scorer("strict", "", SPECS[spec])
     path, function = function_of(named, "a scorer")
-    with open(path, "rb") as file:
-        sha256 = hashlib.sha256(file.read()).hexdigest()
-    return Scorer(f"{path.replace(chr(92), '/').rsplit('/', 1)[-1]}:{function.__name__}", sha256, function)
+    sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return Scorer(f"{Path(path).name}:{function.__name__}", sha256, function)
 
 
 def function_of(named, what, default=""):
@@ -43,8 +43,7 @@ def function_of(named, what, default=""):
         path, name = named, default
     if not name:
         raise Bad(f"{named} names no function; {what} is given as file.py:name")
-    with open(path, "rb"):  # what cannot be opened is an OSError, and no fault of the code in it
-        pass
+    Path(path).read_bytes()  # what cannot be read is an OSError, and no fault of the code in it
     try:
         there = runpy.run_path(path)
     except (Exception, SystemExit) as fault:

@@ -39,13 +39,17 @@ def python(folder, name, text):
     return str(folder / name)
 
 
-def scored(words, capsys):
-    """(status, what was printed, what was said on the error stream)."""
+def ran(command, words, capsys):
+    """(status, what was printed, what was said on the error stream) of a command's `main`."""
     try:
-        status = evaluate.main([str(word) for word in words], "lab")
+        status = command([str(word) for word in words], "lab")
     except SystemExit as end:
         status = end.code
     return status, *capsys.readouterr()
+
+
+def scored(words, capsys):
+    return ran(evaluate.main, words, capsys)
 
 
 def summary(folder, number=1):

@@ -10,11 +10,7 @@ from tests.rlpt.lab import made
 
 
 def run(words, capsys):
-    try:
-        status = compare.main([str(word) for word in words], "lab compare")
-    except SystemExit as end:
-        status = end.code
-    return status, *capsys.readouterr()
+    return made.ran(compare.main, words, capsys)
 
 
 @pytest.fixture
@@ -34,7 +30,7 @@ def test_the_two_runs_of_m6_are_called_real_and_come_from_one_policy(runs, capsy
     assert (status, wrong) == (0, "")
     assert "15 of 40 completions" in shown and "24 of 40 completions" in shown
     assert "prompts    4 better in the old run, 13 better in the new run, 23 alike" in shown
-    assert "in 4.9 % of all cases" in shown and "verdict    real, and yet both runs come from one policy" in shown
+    assert "in 4.9 % of all cases" in shown and "verdict    real, although both runs come from one policy" in shown
 
 
 def test_a_run_and_itself_differ_in_nothing(runs, capsys):
@@ -108,6 +104,13 @@ def test_scores_that_were_changed_by_hand_are_refused(runs, capsys):
     scores.write_text(scores.read_text().replace('"reward": 0.0', '"reward": 1.0'))
     status, shown, wrong = run([one, two], capsys)
     assert (status, shown) == (2, "") and "scores.jsonl was changed after the run; run eval again" in wrong
+
+
+def test_a_manifest_that_was_changed_by_hand_is_refused(runs, capsys):
+    one, two = runs(), runs()
+    manifest = Path(two) / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"split": "dev"', '"split": "holdout"'))
+    assert "manifest.json was changed after the run; run eval again" in run([one, two], capsys)[2]
 
 
 def test_a_run_whose_scorer_broke_its_contract_has_nothing_to_compare(runs, tmp_path, capsys):

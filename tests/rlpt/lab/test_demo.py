@@ -7,14 +7,11 @@ import json
 import pytest
 
 from rlpt.lab import demo
+from tests.rlpt.lab import made
 
 
 def run(words, tmp_path, capsys):
-    try:
-        status = demo.main([*words, "--out", str(tmp_path / "runs")], "lab demo")
-    except SystemExit as end:
-        status = end.code
-    return status, *capsys.readouterr()
+    return made.ran(demo.main, [*words, "--out", tmp_path / "runs"], capsys)
 
 
 def rows(folder, name):

@@ -8,11 +8,7 @@ from widgets.lab_m4 import editable, figures
 
 
 def run(words, capsys):
-    try:
-        status = golden.main(words, "lab")
-    except SystemExit as end:
-        status = end.code
-    return status, *capsys.readouterr()
+    return made.ran(golden.main, words, capsys)
 
 
 def test_the_strict_scorer_pays_sixteen_and_nothing_else(capsys):
