@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+import numpy as np
+
 from sim.verifiers.checkers import Case, written_out
 from sim.worlds.scorer import score
 
@@ -60,6 +62,12 @@ def reasons(split=""):
         tuple(score({"expected_answer": e.expected_answer}, r.completion)["details"]["reason"] for r in row)
         for e, row in zip(examples(split), rollouts(split), strict=True)
     )
+
+
+@cache
+def passed(split=""):
+    """Whether the strict scorer pays each completion of a split, (prompts, 8) booleans."""
+    return np.array([[reason == "ok" for reason in row] for row in reasons(split)])
 
 
 @cache

@@ -69,8 +69,8 @@ def behind():
 def only():
     """Prompts for which only the learned scorer picks a correct answer, and only the verifier."""
     picked = learned.picks(figures.weights(), [8])[0].ids
-    mine = np.array([row[i] == "ok" for row, i in zip(packs.reasons(), picked, strict=True)])
-    theirs = np.array(["ok" in row for row in packs.reasons()])
+    mine = packs.passed()[range(len(picked)), picked]
+    theirs = packs.passed().any(1)
     return int((mine & ~theirs).sum()), int((theirs & ~mine).sum())
 
 

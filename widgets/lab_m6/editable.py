@@ -44,14 +44,13 @@ def RETURNS(value):
 @cache
 def pairs() -> tuple[tuple[int, int], ...]:
     """The two counts for every two of the eight runs."""
-    correct = np.array([[reason == "ok" for reason in row] for row in packs.reasons()])
-    return tuple((int(one), int(other)) for one, other in paired.twins(correct))
+    return tuple((int(one), int(other)) for one, other in paired.twins(packs.passed()))
 
 
 @cache
 def rates() -> np.ndarray:
     """The share of correct answers for each prompt."""
-    return np.array([row.count("ok") / len(row) for row in packs.reasons()])
+    return packs.passed().mean(1)
 
 
 def wanted(only_old, only_new, prompts, same):

@@ -29,7 +29,7 @@ def passed() -> np.ndarray:
     """Which run answers which prompt correctly, (runs, prompts) booleans, in the order of the rows; the prompts from
     those that most runs answer to those that none does.
     """
-    correct = np.array([[reason == "ok" for reason in row] for row in packs.reasons()])[:, ORDER]
+    correct = packs.passed()[:, ORDER]
     return correct[np.argsort(-correct.sum(1), kind="stable")].T
 
 
@@ -139,7 +139,7 @@ def compared(split: str) -> str:
 FIGURES = {
     "twins": Figure(
         rows,
-        packs.reasons,
+        packs.passed,
         None,
         said,
         Time(

@@ -12,7 +12,7 @@ from sim.estimators import paired
 from sim.lab import packs
 
 FIVE, TEN = paired.more_than(5), paired.more_than(10)
-PASSED = np.array([[reason == "ok" for reason in row] for row in packs.reasons()])  # (40, 8)
+PASSED = packs.passed()  # (40, 8)
 RATES = PASSED.mean(axis=1)
 COMPARED = [  # the Lab's pack of noise cases: only_old, only_new, prompts, p to six digits, whether the gain is real
     (3, 9, 30, 0.145996, False),

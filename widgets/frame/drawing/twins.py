@@ -25,7 +25,7 @@ class Run:
 
 
 def view(key: str, alt: str, head: str, runs: Sequence[Run], there: int) -> scene.View:
-    """The first `there` of these runs; the others are dashed. `head` is the line above the squares."""
+    """The first `there` of these runs; the others are dashed. `head` is the line above the dots."""
     high = (HEAD + ROW * len(runs)) / SQUARE
     return dict(key=key, alt=alt, marks=[], role="", wide=45.4, high=high, twins=list(runs), head=head, there=there)
 
