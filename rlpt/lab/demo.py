@@ -62,7 +62,14 @@ def main(words=None, program="python -m rlpt.lab demo"):
 
 
 def in_lines(rows):
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    return "".join(json.dumps({name: rounded(value) for name, value in row.items()}) + "\n" for row in rows)
+
+
+def rounded(value):
+    """Numbers with twelve decimals, because the last bits of a power depend on the processor."""
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return round(value, 12) if isinstance(value, float) else value
 
 
 # ── M0.5 ──
