@@ -9,14 +9,14 @@ from math import sqrt
 import numpy as np
 
 from rlpt import logs, metric_names
-from rlpt.metric_names import BOUND, GROUP_SD, K3, LEAST, MOST, PLAIN, SIGNED, TOKEN
+from rlpt.metric_names import BOUND, GROUP_SD, K3, LEAST, MOST, PERCENT, PLAIN, REST, SIGNED, TOKEN
 from sim.words import counted
 
 UNREAD_GROUPS = (
     "The share of groups in which all rewards are equal cannot be read off this log. It is 0 or 1 throughout, as with "
     "a deviation over the batch, or below 1 although all rewards are equal, as in RLOO with the KL in its reward."
 )
-ASKED_FOR = metric_names.QUANTITIES | metric_names.PREFERENCES
+GUESSED = "“{}” is taken for the {}, by its name alone. If it is not, say which column is: --map {}=NAME."
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,12 @@ class Found:
     unknown: tuple  # columns that no quantity has
     notes: tuple
     gone: tuple = ()  # (quantity, column, the step from which on it has no number)
+    unit: str = "step"  # “row” where rows were counted
 
     @property
     def of_preferences(self):
         """Whether this is the log of a DPO run."""
-        return {"margin", "accuracy"} <= self.curves.keys() and "reward" not in self.curves
+        return "accuracy" in self.curves and "reward" not in self.curves
 
 
 def arrays(column):
@@ -76,13 +77,16 @@ def quantities(log, mapped=None, k=0):
     framework, names = log.framework, log.columns
     if "perf/weight_sync_s" in names and "ratio" in names:
         raise logs.Unreadable("TRL's asynchronous trainer logs other quantities under the same names, and is not read.")
-    chosen = chosen_columns(framework, names) | mapped_columns(mapped or {}, names)
+    chosen = chosen_columns(framework, names)
+    guesses = (
+        {} if {"reward", "margin"} & chosen.keys() or "reward" in (mapped or {}) else guessed_columns(chosen, names)
+    )
+    chosen = guesses | chosen | mapped_columns(mapped or {}, names)
     gone = gone_columns(framework, names)
     if not chosen and not gone:
         raise logs.Unreadable(
-            f"None of its {counted(len(names), 'column')}, {logs.listed(sorted(names))}, has a name that TRL, "
-            "verl or OpenRLHF gives to what is looked at: say which is, under “Which column is which” or by --map "
-            "reward=NAME."
+            f"None of its {counted(len(names), 'column')}, {logs.listed(sorted(names))}, has a name that "
+            "says what it is: say which is the reward, under “Which column is which” or by --map reward=NAME."
         )
     read = all_made(chosen, names, k)
     curves = refused(read, framework)
@@ -95,8 +99,19 @@ def quantities(log, mapped=None, k=0):
     return Found(
         *(framework, log.format, curves, steps, apart(steps), names),
         unknown=tuple(sorted(n for n in names if n not in used)),
-        notes=(*log.notes, *noted(log, steps), *(UNREAD_GROUPS for _ in read.keys() - curves.keys())),
+        notes=(
+            *log.notes,
+            *noted(log, steps),
+            *(UNREAD_GROUPS for _ in read.keys() - curves.keys()),
+            *(
+                GUESSED.format(name[:40], metric_names.ALL[quantity].words, quantity)
+                for quantity, columns in guesses.items()
+                for name in columns.values()
+                if chosen[quantity] is columns
+            ),
+        ),
         gone=gone,
+        unit=log.unit,
     )
 
 
@@ -131,7 +146,9 @@ def all_made(chosen, names, k):
     if MOST in chosen.get("reward_sd", {}):
         curves["reward_sd"] = from_range(chosen["reward_sd"], curves.get("reward"), names)
     return {
-        quantity: curves[quantity] for quantity in ASKED_FOR if curves.get(quantity) and len(curves[quantity].steps)
+        quantity: curves[quantity]
+        for quantity in metric_names.ALL
+        if curves.get(quantity) and len(curves[quantity].steps)
     }
 
 
@@ -148,6 +165,19 @@ def chosen_columns(framework, names):
     return {quantity: {how: name for how, (_, name) in at.items()} for quantity, at in places.items()}
 
 
+def guessed_columns(chosen, names):
+    """The same for quantities that no framework's name gives, by the words in a name that nobody has."""
+    found = {}
+    for name in names:
+        if names[name].steps and not metric_names.known(name) and (quantity := metric_names.guessed(name)):
+            found.setdefault(quantity, []).append(name)
+    return {
+        quantity: {read_by_hand(quantity, fits[0]): fits[0]}
+        for quantity, fits in found.items()
+        if quantity not in chosen and len(fits) == 1
+    }
+
+
 def made(columns, names, k):
     """The Curve of a quantity from its columns; None where one that it needs is missing."""
     how, name = next(iter(columns.items()))
@@ -158,6 +188,8 @@ def made(columns, names, k):
         return Curve(steps, gap_of(values), (name,), "from a KL, as of a Gaussian log-ratio: 0.8 √(2 KL)")
     if how == BOUND:
         return Curve(steps, values, (name,), "a difference of probabilities, less than that of their logarithms", True)
+    if how in (REST, PERCENT):
+        return Curve(steps, 1 - values / (1 if how == REST else 100), (name,), f"what {name[:40]} leaves")
     if how == GROUP_SD:
         if k < 2:
             return None
@@ -204,7 +236,7 @@ def apart(steps):
 
 def noted(log, steps):
     notes = []
-    if not log.counted and log.framework != "verl":  # which sets them itself
+    if not log.counted and log.framework not in ("verl", "NeMo RL"):  # which set them themselves
         notes.append("Its steps are calls of Weights & Biases; a row is taken for an update.")
     if len(steps) > 1 and np.diff(steps).max() > 3 * apart(steps):
         at = int(np.diff(steps).argmax())

@@ -67,7 +67,7 @@ def test_a_column_is_named_by_hand():
 @pytest.mark.parametrize(
     "text, asked, sentence",
     [
-        ("step,a,b\n1,2,3\n", {}, "None of its 2 columns, “a”, “b”, has a name that TRL, verl or OpenRLHF gives"),
+        ("step,a,b\n1,2,3\n", {}, "None of its 2 columns, “a”, “b”, has a name that says what it is"),
         ("step,reward\n1,2\n", dict(held_out="rewards"), "No column is called “rewards”. Near it: “reward”."),
         ("step,reward\n1,2\n", dict(mapped={"speed": "reward"}), "No quantity is called “speed”"),
         ("step,ratio,perf/weight_sync_s\n1,2,3\n", {}, "asynchronous trainer"),

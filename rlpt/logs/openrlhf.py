@@ -1,0 +1,50 @@
+"""OpenRLHF's console: `Global step 1: {…}`, and where that was not kept the bar of each step. A parser, no model."""
+
+import re
+
+from rlpt.logs.printed import Printed
+from rlpt.logs.spelled import number
+
+
+class OpenRLHF(Printed):
+    format = "OpenRLHF's console"
+    ROW = re.compile(r"[Gg]lobal[ _]step (\d+)(?:, eval_metrics)?: \{(.*)")
+    ITEM = re.compile(r"'([^']+)': ((?:[\w.]+\()?[-+]?[\w.][^,'}]*)")
+
+    def line(self, text, ended):
+        if found := self.ROW.search(text):
+            items = ((name, number(spelled)) for name, spelled in self.ITEM.findall(found[2]))
+            whole = "}" in found[2]
+            self.take(int(found[1]), [pair for pair in items if pair[1] is not None], ended or whole, whole)
+
+
+class OpenRLHFBar(Printed):
+    """The bar that goes over a step's batches: one row a bar, the mean of what it showed."""
+
+    format, unit = "OpenRLHF's bar of progress", "row"
+    BAR = re.compile(r"Train epoch \[1/\d+\]:.*?\| *(\d+)/(\d+) \[[^\],]*,[^\],]*, (.*=[^\]]*)")
+    ITEM = re.compile(r"(\w+)=([-+\w.]+)")
+
+    def __init__(self, wanted):
+        super().__init__(wanted)
+        self.place, self.shown = 0, {}  # how many batches the bar has passed, {name: [number, …]}
+
+    def line(self, text, ended):
+        if "Train epoch" not in text or not (found := self.BAR.search(text)):
+            return
+        if int(found[1]) < self.place:
+            self.close()
+        self.place = int(found[1])
+        for name, spelled in self.ITEM.findall(found[3]):
+            if (got := number(spelled)) is not None:
+                self.shown.setdefault(name, []).append(got)
+
+    def close(self):
+        if self.shown:
+            self.take(self.table.rows + 1, [(name, sum(all) / len(all)) for name, all in self.shown.items()])
+        self.place, self.shown = 0, {}
+
+    def log(self):
+        self.notes = ["OpenRLHF's bar has no steps: bars are counted, and a bar's batches averaged."]
+        self.close()
+        return super().log() if self.table.rows else None
