@@ -4,7 +4,10 @@ One table, with a row per quantity and a column per program; TRL has one per con
 only if it was found in the source of the release in VERSIONS: TRL's `trainer/*_config.py` and `experimental/*/`, verl's
 `trainer/config/`, `trainer/ppo/core_algos.py` and `rollout_corr_helper.py`, OpenRLHF's `cli/train_ppo_ray.py` and
 `cli/train_dpo.py`, all of 2026. Options are written out even if they equal a program's default; an empty one means that
-there is nothing to set. It is not a model.
+there is nothing to set. Four more trainers are in the rows that "Diagnose a run" names a change by: NeMo RL 0.7.0
+(`examples/configs/grpo_math_1B.yaml`), prime-rl 0.8.0 (`configs/orchestrator.py`, `configs/trainer.py`), open-instruct
+0.3.0 (`grpo_utils.py`, `data_loader.py`, `olmo_core_utils.py`) and LLaMA-Factory 0.9.5 (`transformers`' training
+arguments). It is not a model.
 """
 
 from rlpt.programs import ACTOR, BATCH, START, VERSIONS
@@ -131,7 +134,12 @@ TABLE = {
     "samples": (
         BATCH["samples"][0],
         {"GRPOConfig": "num_generations={}", "RLOOConfig": "num_generations={}", "DistillationConfig": {1: ""}}
-        | BATCH["samples"][1],
+        | BATCH["samples"][1]
+        | {
+            "NeMo RL": "grpo.num_generations_per_prompt={}",
+            "prime-rl": "--orchestrator.group_size {}",
+            "open-instruct": "--num_samples_per_prompt_rollout {}",
+        },
     ),
     "prompts": (
         "prompts per batch, all in one step",
@@ -149,6 +157,7 @@ TABLE = {
             "RLOOConfig": "num_iterations={}",
             "verl": f"{ACTOR}.ppo_epochs={{}}",
             "OpenRLHF": "--train.max_epochs {}",
+            "open-instruct": "--num_epochs {}",
         },
     ),
     "surrogate": (
@@ -315,6 +324,8 @@ TABLE = {
                 "reward": "algorithm.filter_groups.enable=True algorithm.filter_groups.metric=reward",
             },
             "OpenRLHF": {"never": "", "accuracy": "--algo.dynamic_filtering_enable --algo.dynamic_filtering_range 0 1"},
+            "NeMo RL": {"accuracy": "grpo.use_dynamic_sampling=true"},
+            "open-instruct": {"accuracy": "--active_sampling"},
         },
     ),
     "overlong": (
@@ -336,7 +347,9 @@ TABLE = {
     ),
     "completion": (
         BATCH["completion"][0],
-        {"GRPOConfig": "max_completion_length={}", "RLOOConfig": "max_completion_length={}"} | BATCH["completion"][1],
+        {"GRPOConfig": "max_completion_length={}", "RLOOConfig": "max_completion_length={}"}
+        | BATCH["completion"][1]
+        | {"NeMo RL": "policy.generation.max_new_tokens={}", "open-instruct": "--response_length {}"},
     ),
     "pairs": (
         "the loss of a pair",
@@ -361,6 +374,65 @@ TABLE = {
     ),
     "flipped": ("the share of labels that are flipped", {"DPOConfig": "label_smoothing={}"}),
     "margin": ("the margin", {"CPOConfig": "simpo_gamma={}"}),
+    # ── rows that no export writes: what a diagnosis says to change ──
+    "rate": (
+        "the learning rate",
+        {column: "learning_rate={}" for column in ("GRPOConfig", "RLOOConfig", "DPOConfig")}
+        | {
+            "verl": f"{ACTOR}.optim.lr={{}}",
+            "OpenRLHF": "--actor.adam.lr {}",
+            "NeMo RL": "policy.optimizer.kwargs.lr={}",
+            "prime-rl": "--trainer.optim.lr {}",
+            "open-instruct": "--learning_rate {}",
+            "LLaMA-Factory": "learning_rate: {}",
+        },
+    ),
+    "schedule": (
+        "the schedule of the learning rate",
+        {column: 'lr_scheduler_type="{}"' for column in ("GRPOConfig", "RLOOConfig", "DPOConfig")}
+        | {"LLaMA-Factory": "lr_scheduler_type: {}"},
+    ),
+    "steps": (
+        "the last step",
+        {column: "max_steps={}" for column in ("GRPOConfig", "RLOOConfig", "DPOConfig")}
+        | {
+            "verl": "trainer.total_training_steps={}",
+            "NeMo RL": "grpo.max_num_steps={}",
+            "prime-rl": "--max_steps {}",
+            "LLaMA-Factory": "max_steps: {}",
+        },
+    ),
+    "batch": (
+        "the number of prompts per step",
+        {column: "gradient_accumulation_steps" for column in ("GRPOConfig", "RLOOConfig", "DPOConfig")}
+        | {
+            "verl": "data.train_batch_size",
+            "OpenRLHF": "--rollout.batch_size",
+            "NeMo RL": "grpo.num_prompts_per_step",
+            "prime-rl": "--orchestrator.batch_size",
+            "open-instruct": "--num_unique_prompts_rollout",
+            "LLaMA-Factory": "gradient_accumulation_steps",
+        },
+    ),
+    "penalty": (
+        "β, the price of a nat of KL",
+        {column: "beta={}" for column in ("GRPOConfig", "RLOOConfig", "DPOConfig")}
+        | {
+            "verl": f"{ACTOR}.kl_loss_coef={{}}",
+            "OpenRLHF": "--algo.kl.init_coef {}",
+            "NeMo RL": "loss_fn.reference_policy_kl_penalty={}",
+            "open-instruct": "--beta {}",
+        },
+    ),
+    "weights": (
+        "the weights of the reward functions",
+        {"GRPOConfig": "reward_weights", "RLOOConfig": "reward_weights"},
+    ),
+    "shown": (
+        "the completions of each step",
+        {"GRPOConfig": "log_completions=True", "RLOOConfig": "log_completions=True"}
+        | {"verl": "trainer.rollout_data_dir=rollouts"},
+    ),
 }
 BESIDE = {"beta"}  # set by another quantity's option
 CLASSES = (  # of TRL's configurations

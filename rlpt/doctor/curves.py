@@ -21,6 +21,11 @@ class Run:
         first = next((name for name in ("reward", "margin") if name in found.curves), None)
         self.batches = found.curves[first].steps if first else found.steps
 
+    @property
+    def unit(self):
+        """What the log counts: “step”, or “row”."""
+        return self.found.unit
+
     def __len__(self):
         return len(self.batches)
 
@@ -53,21 +58,46 @@ class Run:
         return self.at("reward_sd")
 
     @cached_property
+    def agree(self):
+        """(batches,) whether the logged deviation is 0; all False where none is logged."""
+        return self.deviation <= ALIKE * np.maximum(1, np.abs(self.reward))
+
+    @cached_property
+    def grouped(self):
+        """Whether the deviation is the mean of the groups' own, as in TRL of 2025, and not that of a batch: of rewards
+        of 0 and 1 the latter is at least p (1 − p).
+        """
+        p, s = self.reward, self.deviation
+        known = p[np.isfinite(p)]
+        mixed = (p > 1e-6) & (p < 1 - 1e-6) & (s <= 1)
+        if not mixed.any() or np.any((known < 0) | (known > 1)):
+            return False
+        return bool(np.median(s[mixed] ** 2 / (p[mixed] * (1 - p[mixed]))) < 0.8)
+
+    @cached_property
     def alike(self):
         """(batches,) whether all completions of a batch have one reward; all False where the log does not tell."""
-        return self.deviation <= ALIKE * np.maximum(1, np.abs(self.reward))
+        if not self.grouped:
+            return self.agree
+        return self.agree & ((self.reward == np.nanmin(self.reward)) | (self.reward == np.nanmax(self.reward)))
 
     @cached_property
     def scale(self):
         """What a change of the reward is measured in: its deviation at the beginning, or where there is none there, its
-        largest.
+        largest; half of the curve's range where none is logged.
         """
         known = self.deviation[np.isfinite(self.deviation)]
         if not len(known):
-            return None
+            values = self.reward[np.isfinite(self.reward)]
+            return float(np.ptp(values)) / 2 or None if len(values) > 3 else None
         early = known[: window(len(self))]
         early = early[early > ALIKE]
         return float(early.mean()) if len(early) else float(known.max())
+
+    @property
+    def measure(self):
+        """What `scale` is, in words."""
+        return "standard deviations" if np.isfinite(self.deviation).any() else "times half of its range"
 
     @cached_property
     def size(self):

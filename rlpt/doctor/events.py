@@ -41,13 +41,13 @@ def against_beginning(run, name, kind, times, below=False):
 
 
 def lengths(run):
-    yield from against_beginning(run, "length", "length up", LIMIT["longer"])
-    yield from against_beginning(run, "length", "length down", LIMIT["half"], below=True)
+    yield from against_beginning(run, "length", "completions longer", LIMIT["longer"])
+    yield from against_beginning(run, "length", "completions shorter", LIMIT["half"], below=True)
 
 
 def entropies(run):
-    yield from against_beginning(run, "entropy", "entropy up", LIMIT["wider"])
-    yield from against_beginning(run, "entropy", "entropy down", LIMIT["half"], below=True)
+    yield from against_beginning(run, "entropy", "entropy rises", LIMIT["wider"])
+    yield from against_beginning(run, "entropy", "entropy falls", LIMIT["half"], below=True)
 
 
 def groups(run):
@@ -57,7 +57,7 @@ def groups(run):
         def says(value):
             return f"in {value:.0%} of the groups all rewards are equal"
 
-        yield from lasting(run, "zero_variance", share >= LIMIT["uniform"], "groups uniform", says)
+        yield from lasting(run, "zero_variance", share >= LIMIT["uniform"], "most groups alike", says)
 
 
 def first_update(run):

@@ -9,6 +9,7 @@ import numpy as np
 from rlpt.doctor.marks import Fact, shown
 
 TINY_RATE = 1.2e-9
+STOPPED = 5  # batches at a rate of 0: a schedule that falls to it ends there
 CUT, LONGER = 0.2, 2.0
 
 
@@ -16,7 +17,8 @@ def found(run, scores, updates=1):
     """All Facts of a run, alarms first; `updates` is how many a batch has."""
     asked = (constant, one_reward, uniform, gradient, rate, numbers, cut_off, length, reference, penalty)
     facts = [fact for ask in asked for fact in ask(run)]
-    return alarms_first([*facts, *unclipped(run, updates), *weights(run, scores), *held_out(run, scores)])
+    facts += [*components(run, scores), *unclipped(run, updates), *weights(run, scores), *held_out(run, scores)]
+    return alarms_first(facts)
 
 
 def alarms_first(facts):
@@ -64,11 +66,13 @@ def one_reward(run):
     alike = run.alike
     if len(run) > 1 and alike.all():
         yield fact(run, "In every batch all completions get the same reward.", "reward_sd", True)
+    elif len(run) > 1 and run.agree.all():
+        yield fact(run, "In every batch the rewards within each group are equal.", "reward_sd", True)
     elif (t := since(alike)) is not None:
         c, most = np.median(run.reward[t:]), np.nanmax(run.reward[:t]) if t else np.nan
         before = f" The best batch before that had {shown(most)}." if t else ""
         completions = f"{every(alike, t)} completion"
-        says = f"From step {run.batches[t]:,.0f} on, {completions} gets the same reward, {shown(c)}.{before}"
+        says = f"From {run.unit} {run.batches[t]:,.0f} on, {completions} gets the same reward, {shown(c)}.{before}"
         yield fact(run, says, "reward", True, t)
 
 
@@ -76,10 +80,11 @@ def uniform(run):
     if not run.has("zero_variance"):
         return
     share = run.at("zero_variance")
-    if len(run) > 1 and np.all(share == 1):
-        yield fact(run, "In every batch the rewards within each group are equal.", "zero_variance", True)
+    if np.all(share == 1):
+        where = "In every batch" if len(run) > 1 else "In the one batch"
+        yield fact(run, f"{where} the rewards within each group are equal.", "zero_variance", True)
     elif (t := since(share == 1)) is not None:
-        says = f"From step {run.batches[t]:,.0f} on, {every(share == 1, t)} group has equal rewards."
+        says = f"From {run.unit} {run.batches[t]:,.0f} on, {every(share == 1, t)} group has equal rewards."
         yield fact(run, says, "zero_variance", True, t)
 
 
@@ -96,15 +101,36 @@ def gradient(run):
         many = "every row" if len(zero) > 1 else "the one row"
         yield Fact(f"The gradient is exactly 0 in {many}.", True, rows(0), "gradient_norm")
     elif (t := since(zero)) is not None:
-        says = f"From step {steps[t]:,.0f} on, the gradient is exactly 0 in {every(zero, t)} row."
+        says = f"From {run.unit} {steps[t]:,.0f} on, the gradient is exactly 0 in {every(zero, t)} row."
         yield Fact(says, True, rows(t), "gradient_norm")
     elif zero.any():
-        half = bool(zero.mean() >= 0.5)
-        says = f"The gradient is exactly 0 in {zero.sum():,} of {len(zero):,} rows."
-        yield Fact(says, half, rows(0), "gradient_norm")
+        says = f"The gradient is exactly 0 in {zero.sum():,} of {len(zero):,} rows"
+        if explained(run, steps[zero]):
+            yield Fact(f"{says}; it is, wherever all groups agree.", False, rows(0), "gradient_norm")
+        else:
+            yield Fact(f"{says}.", bool(zero.mean() >= 0.5), rows(0), "gradient_norm")
+
+
+def explained(run, steps):
+    """Whether uniform groups explain a gradient of 0 in these rows: they agree there, or may, where a row stands for
+    several updates and its gradient for one.
+    """
+    if not run.has("zero_variance"):
+        return False
+    share = run.at("zero_variance")[[run.batch_of(step) for step in steps]]
+    share = share[np.isfinite(share)]
+    several = run.found.every > 1 or run.found.unit == "row"
+    return bool(len(share)) and bool((share >= 0.999).mean() > 0.9 or (several and np.mean(share) >= 0.5))
 
 
 def rate(run):
+    yield from tiny_rate(run)
+    if (t := stopped(run)) is not None:
+        says = f"From {run.unit} {run.batches[t]:,.0f} on, the learning rate is exactly 0."
+        yield fact(run, says, "learning_rate", True, t)
+
+
+def tiny_rate(run):
     curve = run.found.curves.get("learning_rate")
     if curve is not None and len(curve.values) >= 10:
         most = curve.values.max()
@@ -113,10 +139,19 @@ def rate(run):
             yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "learning_rate")
 
 
+def stopped(run):
+    """The batch from which on the learning rate is 0, at least five before the end; None without one."""
+    zero = run.at("learning_rate") == 0
+    if not zero.any() or zero.all() or not zero[-1]:
+        return None
+    t = len(zero) - int(np.argmin(zero[::-1]))
+    return t if len(zero) - t >= STOPPED else None
+
+
 def numbers(run):
     asked = ("loss", "kl", "entropy", "gradient_norm", "reward")
     for quantity, name, step in run.found.gone:
-        says = f"“{name[:40]}” is NaN, null or infinite from step {step:,.0f} on."
+        says = f"“{name[:40]}” is NaN, null or infinite from {run.unit} {step:,.0f} on."
         last = max(step, float(run.found.steps[-1]))
         yield Fact(says, quantity in asked, (float(step), last), quantity)
 
@@ -189,6 +224,23 @@ def weights(run, scores):
     if len(scores.weights) > 1:
         total = " + ".join(f"{shown(weight)} × {each}" for each, weight in scores.weights.items())
         yield fact(run, f"The reward is {total}. A score with weight 0 was logged, but not trained on.", "reward")
+
+
+def components(run, scores):
+    """Of several reward functions: one that never differs, and of a few rows one that falls while the reward rises."""
+    if len(scores.columns) < 2:
+        return
+    for each, name in scores.columns.items():
+        column = run.found.names[name]
+        values, rows = np.array(column.values), (column.steps[0], column.steps[-1])
+        if len(values) < 2 or scores.weights.get(each) == 0:
+            continue
+        if np.all(values == values[0]):
+            says = f"“{name[:60]}” is {shown(values[0])} in every row, so nothing is learned from it."
+            yield Fact(says, bool(values[0]), rows, "reward")
+        elif len(values) < 20 and values[0] > 0 and values[-1] < values[0] / 2 and run.reward[-1] > run.reward[0]:
+            says = f"“{name[:60]}” fell from {shown(values[0])} to {shown(values[-1])} while the reward rose."
+            yield Fact(says, True, rows, "reward")
 
 
 def held_out(run, scores):

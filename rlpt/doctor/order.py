@@ -55,24 +55,32 @@ def report_of_preferences(found, run):
 
 
 def diagnosed(run, scores, seen):
-    """All signs, the first in time first."""
+    """All signs, the first in time first; states that were there before a fault and did not hinder go last."""
     wreck = signs.wrecked(run, seen)
+    spell = signs.spell(run, seen, wreck)
+    lost = spell or wreck
     asked = [
+        *signs.impossible_kl(run),
+        *signs.lost_gradient(run),
+        *signs.no_advantage(run),
         *signs.infrastructure(run, seen),
-        *signs.never_differs(run, seen),
-        *signs.uniform_groups(run, seen, wreck),
-        *([wreck] if wreck else []),
+        *signs.never_differs(run),
+        *signs.uniform_groups(run, seen, lost),
+        *(each for each in (spell, wreck) if each),
         *signs.paid_for_else(run, scores, seen),
+        *signs.traded(run, scores),
         *signs.memorized(run, scores, seen),
-        *signs.length_paid(run, scores, seen, wreck),
-        *signs.far(run, seen, wreck),
+        *signs.length_paid(run, scores, seen, lost),
+        *signs.far(run, seen, lost),
         *signs.outweighed(run, seen),
-        *signs.narrower(run, seen, wreck),
+        *signs.narrower(run, seen, lost),
     ]
     asked += signs.drift(run, seen, asked)
     asked += signs.saturated(run, seen, asked)
     asked += signs.flat(run, asked)
-    return tuple(sorted(asked, key=lambda one: (one.place, words.SIGNS[one.name].rank)))
+    return tuple(
+        sorted(asked, key=lambda one: (one.aside or one.name == "easy", one.place, words.SIGNS[one.name].rank))
+    )
 
 
 def unsaid(run):

@@ -11,10 +11,13 @@ from rlpt.doctor import curves
 from rlpt.doctor.marks import LIMIT, NEAR, event, shown
 
 WINDOWS = (5, 10, 20, 40)  # batches before and after an edge
+MOST = 4  # falls that are searched for
 
 
-def edge(values, noise, scale):
-    """(place, before, after) of the earliest stretch in which a curve falls, at its sharpest; None without one."""
+def edge(values, noise, scale, size=None):
+    """(place, before, after) of the earliest stretch in which a curve falls, at its sharpest; None without one. With
+    `size` completions of 0 or 1 in a batch, the likelihood ratio finds a fall that is short but deep.
+    """
     if scale is None or scale <= 0 or len(values) < 4:
         return None
     total, places, n = np.append(0.0, np.cumsum(values)), np.arange(1, len(values)), len(values)
@@ -24,7 +27,12 @@ def edge(values, noise, scale):
         before, after = places - start, stop - places  # how many batches
         drop = (total[places] - total[start]) / before - (total[stop] - total[places]) / after
         error = noise * np.sqrt(1 / before + 1 / after)
-        hits[1:] |= (after >= 3) & (drop >= LIMIT["fall"] * scale) & (drop >= LIMIT["errors"] * error)
+        sure = drop >= LIMIT["errors"] * error
+        if size:
+            parts = [(total[a] - total[b]) * size for a, b in ((places, start), (stop, places))]
+            ratio = likelihood_ratio((parts[0], before * size), (parts[1], after * size))
+            sure |= np.sqrt(np.maximum(0, ratio)) >= LIMIT["errors"] + 1
+        hits[1:] |= (after >= 3) & (drop >= LIMIT["fall"] * scale) & sure
     if not hits.any():
         return None
     start = int(hits.argmax())
@@ -35,19 +43,52 @@ def edge(values, noise, scale):
 
 
 def falls(run, others):
+    """All falls of the reward: after one that comes back the search goes on from there."""
     known = np.isfinite(run.reward)
-    values = run.reward[known]
-    if not run.has("reward") or (fall := edge(values, run.noise, run.scale)) is None:
-        return []
-    t, before, after = fall
-    place = np.flatnonzero(known)[t]
+    values, places = run.reward[known], np.flatnonzero(known)
+    seen, start = [], 0
+    while run.has("reward") and len(seen) < MOST and (fall := edge(values[start:], run.noise, run.scale, run.size)):
+        t, before, after = start + fall[0], *fall[1:]
+        back = regained(values[t:], before)
+        if back is not None:
+            after = float(values[t : t + back].mean())
+        seen += one_fall(run, others, values[start:], places[t], t - start, before, after, back)
+        if back is None:
+            break
+        start = t + back
+    return seen
+
+
+def one_fall(run, others, values, place, t, before, after, back):
     drop = (before - after) / run.scale
-    beside = [e for e in others if abs(e.place - place) <= NEAR and e.kind not in ("reward rises", "held-out falls")]
-    if not beside and drop < LIMIT["fall_alone"]:
+    near = [e for e in others if abs(e.place - place) <= NEAR]
+    beside = [e for e in near if e.kind not in ("reward rises", "held-out score falls")]
+    if (not beside and drop < LIMIT["fall_alone"]) or only_a_rise(run, values, t, before, after):
         return []
     last = values[-max(1, len(values) // 5) :].mean()
-    says = f"from {shown(before)} to {shown(after)}, by {shown(drop)} standard deviations"
-    return [event(run, "reward falls", place, says, "reward", bool(last < (before + after) / 2), times=drop)]
+    says = f"from {shown(before)} to {shown(after)}, by {shown(drop)} {run.measure}"
+    lasting = back is None and bool(last < (before + after) / 2)
+    return [event(run, "reward falls", place, says, "reward", lasting, times=drop)]
+
+
+def only_a_rise(run, values, t, before, after):
+    """Whether what fell was a short rise: fewer than ten batches above the middle, and back to where it began."""
+    first = values[: curves.window(len(values))].mean()
+    middle, low = (before + after) / 2, run.noise * 2 / sqrt(max(1, len(values) - t))
+    high = (values[max(0, t - 2 * NEAR) : t] > middle).sum()
+    return bool(t > NEAR and first < middle and high < NEAR and after >= first - low)
+
+
+def regained(values, before):
+    """How many batches after a fall a curve reaches again most of what it lost; None where it does not."""
+    if len(values) < 15:
+        return None
+    width = max(8, min(20, len(values) // 8))
+    smooth = np.convolve(values, np.ones(width) / width, mode="valid")
+    low = np.minimum.accumulate(smooth)
+    back = np.flatnonzero((low < before) & (smooth >= before - 0.2 * (before - low)))
+    back = back[(back > 0) & (back < len(values) - NEAR)]
+    return int(back[0]) if len(back) else None
 
 
 def dies(run):
@@ -63,7 +104,9 @@ def dies(run):
     t = places[0]
     before, after = run.reward[:t], run.reward[t:]
     kind = "reward dies" if lower(run, before, after) else "reward saturates"
-    says = f"every completion gets {shown(np.median(after))}; the mean before that was {shown(before.mean())}"
+    says = (
+        f"every completion gets a reward of {shown(np.median(after))}; before that, the mean was {shown(before.mean())}"
+    )
     yield event(run, kind, t, says, "reward")
 
 
@@ -82,8 +125,8 @@ def likelihood_ratio(first, second):
     """G of two rates against one, each (successes, trials): twice the difference of the log-likelihoods."""
 
     def log_likelihood(successes, trials):
-        p = successes / trials
-        return sum(count * np.log(q) for count, q in ((successes, p), (trials - successes, 1 - p)) if q > 0)
+        p = np.clip(successes / trials, 1e-12, 1 - 1e-12)
+        return successes * np.log(p) + (trials - successes) * np.log(1 - p)
 
     both = (first[0] + second[0], first[1] + second[1])
     return 2 * (log_likelihood(*first) + log_likelihood(*second) - log_likelihood(*both))
@@ -121,4 +164,4 @@ def held_out_falls(run, scorer):
         lasting = True
     says = f"{scorer.name}, from {shown(before)} to {shown(after)}"
     place = run.batch_of(steps[t])
-    yield event(run, "held-out falls", place, says, "held_out", lasting, scorer.name)
+    yield event(run, "held-out score falls", place, says, "held_out", lasting, scorer.name)

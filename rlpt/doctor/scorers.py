@@ -14,7 +14,7 @@ from rlpt import metric_names
 from rlpt.doctor.columns import Curve, arrays, resolved
 
 EXACT = 1e-4  # of the reward's size: TRL logs seven digits
-TRAINED = re.compile(r"(?:train_)?rewards_(.+)_mean")  # of keys of columns
+TRAINED = re.compile(r"(?:train_)?rewards_(.+?)(?:_mean)?(?<!_std)")  # of keys of columns; without _mean in 2025
 EVALUATED = re.compile(r"(?:eval_)?eval_rewards_(.+)_mean")
 VALIDATED = re.compile(r"val_core_(.+?)_(acc|reward)_mean_\d+")
 PASSED = re.compile(r"(?:eval_)?eval_(.+)_pass1")

@@ -135,6 +135,51 @@ READ = {
         "openrlhf/cli/train_dpo.py": {"--model.beta": 0.1, "--model.ipo_enable": False},
     },
 }
+# the same of names that no export writes and a diagnosis may tell to change, each read in the release that VERSIONS of
+# rlpt/metric_names.py names
+TRAINING = {"learning_rate", "lr_scheduler_type", "max_steps", "gradient_accumulation_steps"}
+OF_TRL = {"transformers/training_args.py": TRAINING}
+OF_GRPO = OF_TRL | {"trl/trainer/grpo_config.py": {"beta", "log_completions", "reward_weights"}}
+ADVISED = {
+    "GRPOConfig": OF_GRPO,
+    "RLOOConfig": OF_GRPO,  # trl/trainer/rloo_config.py
+    "DPOConfig": OF_TRL | {"trl/trainer/dpo_config.py": {"beta"}},
+    "verl": {
+        "verl/trainer/config/ppo_trainer.yaml": {"trainer.total_training_steps", "trainer.rollout_data_dir"},
+        "verl/trainer/config/data/legacy_data.yaml": {"data.train_batch_size"},
+        "verl/trainer/config/actor/actor.yaml": {
+            "actor_rollout_ref.actor.optim.lr",
+            "actor_rollout_ref.actor.kl_loss_coef",
+        },
+    },
+    "OpenRLHF": {"openrlhf/cli/train_ppo_ray.py": {"--actor.adam.lr", "--rollout.batch_size", "--algo.kl.init_coef"}},
+    "NeMo RL": {
+        "examples/configs/grpo_math_1B.yaml": {
+            "grpo.max_num_steps",
+            "grpo.num_generations_per_prompt",
+            "grpo.num_prompts_per_step",
+            "grpo.use_dynamic_sampling",
+            "loss_fn.reference_policy_kl_penalty",
+            "policy.generation.max_new_tokens",
+            "policy.optimizer.kwargs.lr",
+        }
+    },
+    "prime-rl": {
+        "configs/orchestrator.py": {"--orchestrator.batch_size", "--orchestrator.group_size", "--max_steps"},
+        "configs/trainer.py": {"--trainer.optim.lr"},
+    },
+    "open-instruct": {
+        "open_instruct/data_loader.py": {
+            "--active_sampling",
+            "--num_samples_per_prompt_rollout",
+            "--num_unique_prompts_rollout",
+            "--response_length",
+        },
+        "open_instruct/grpo_utils.py": {"--beta", "--learning_rate", "--num_epochs"},
+    },
+    "LLaMA-Factory": OF_TRL,
+}
+UNWRITTEN = ("rate", "schedule", "steps", "batch", "penalty", "weights", "shown")  # rows that no export writes
 # {column: {quantity: {value: the default that makes an empty option the right one, or what else is meant by it}}}
 SILENT = {
     "GRPOConfig": {"filter", "overlong", "deviation", "added"},  # it has none of the first two; torch's sample's, 1e-4
@@ -193,6 +238,18 @@ def test_no_option_is_written_that_was_not_read_in_the_release_and_each_is_writt
             for column, found in names(program, written(program, setting)).items():
                 seen[column] |= found
     assert seen == {column: recorded(column) for column in READ}
+
+
+def test_no_option_is_advised_that_was_not_read_in_the_release():
+    exported = {*READ, "TRL"}
+    found = {}
+    for quantity, (_, by_program) in options.TABLE.items():
+        for column, form in by_program.items():
+            if quantity in UNWRITTEN or column not in exported:
+                texts = form.values() if isinstance(form, dict) else [form]
+                words = {re.split(r"[=:]? ?(?:=|\{|\"|$)", each.split(" ")[0].strip(":"))[0] for each in texts}
+                found.setdefault(column, set()).update(words)
+    assert found == {column: set().union(*places.values()) for column, places in ADVISED.items()}
 
 
 def test_a_learning_rate_that_is_told_is_the_program_s_own():

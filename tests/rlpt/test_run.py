@@ -349,14 +349,10 @@ def test_the_doctor_finds_every_curve_in_the_log_and_says_memorized_of_the_defau
         float, re.search(r"kept out of training (\d\.\d+) correct before and (\d\.\d+) after", done.stdout).groups()
     )
     said = doctor(log)
-    assert said.stdout.startswith("Read JSONL with TRL's column names: 100 rows, 100 batches, steps 1 to 100")
+    assert "Read JSONL with TRL's column names: 100 rows, 100 batches, steps 1 to 100" in said.stdout
     assert "left out" not in said.stdout and "learning rate (TRL: always)" in said.stdout
     assert after < before + 0.1  # as far as it goes, on prompts that it was not trained on
-    assert (
-        "First sign of trouble" in said.stdout
-        and "memorize its training prompts" in said.stdout
-        and said.returncode == 1
-    )
+    assert said.stdout.startswith("The policy memorizes its prompts.") and said.returncode == 1
 
 
 @pytest.mark.when_changed("rlpt.doctor")

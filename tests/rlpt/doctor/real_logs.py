@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench import log_formats
 from rlpt import logs
 
 FOLDER = Path(__file__).parents[2] / "data" / "real_logs"
@@ -115,64 +116,9 @@ def judged(name, signs, truth=None):
     return "right" if signs[0] in truth.right else "weak" if signs[0] in truth.weak else "wrong"
 
 
-VERL = {
-    "reward": "critic/score/mean",
-    "completions/mean_length": "response_length/mean",
-    "completions/clipped_ratio": "response_length/clip_ratio",
-    "entropy": "actor/entropy",
-    "kl": "actor/kl_loss",
-    "grad_norm": "actor/grad_norm",
-    "learning_rate": "actor/lr",
-    "clip_ratio/region_mean": "actor/pg_clipfrac",
-    "rewards/exact/mean": "val-core/task/acc/mean@1",
-    "eval_rewards/exact/mean": "val-core/task/reward/mean@1",
-}
-OPENRLHF = {
-    "reward": "rollout/reward_mean",
-    "reward_std": "rollout/reward_std",
-    "completions/mean_length": "rollout/response_length_mean",
-    "completions/clipped_ratio": "rollout/truncated_rate",
-    "kl": "kl",
-    "grad_norm": "actor_grad_norm",
-    "learning_rate": "actor_lr",
-    "clip_ratio/region_mean": "ppo_clip_ratio",
-}
-
-
 def renamed(name, framework):
-    """The rows of a log as verl or OpenRLHF would have written them: a row a batch, and what they do not log left out.
-
-    verl logs the largest and the smallest reward in place of a deviation, and asks a scorer every tenth step here;
-    OpenRLHF's entropy is off by default, and no evaluation is set up.
-    """
-    names = VERL if framework == "verl" else OPENRLHF
-    own = len({row.get("rewards/exact/mean") == row.get("reward") for row in rows(name) if "reward" in row}) == 1
-    trained = own and rows(name)[-1].get("rewards/exact/mean") == rows(name)[-1].get("reward")
-    table = []
-    binary = all(
-        each["reward"] in (0, 1) or abs(each["reward_std"] ** 2 / (each["reward"] * (1 - each["reward"])) - 1) < 0.1
-        for each in rows(name)
-        if "reward" in each and each["reward"] <= 1
-    )
-    for row in rows(name):
-        if "reward" not in row:
-            continue
-        n = len(table) + 1
-        out = {"step": n} | {names[key]: value for key, value in row.items() if key in names}
-        if framework == "verl":
-            out |= dict(zip(("critic/score/max", "critic/score/min"), ends(row, binary)))
-            if trained or n % 10:
-                out.pop("val-core/task/acc/mean@1", None)
-        table.append(out)
-    return table
-
-
-def ends(row, binary):
-    """The largest and the smallest reward of a batch: of zeros and ones, or as of two values."""
-    mean, deviation = row["reward"], row["reward_std"]
-    if deviation < 1e-6:
-        return mean, mean
-    return (1.0, 0.0) if binary else (mean + deviation, mean - deviation)
+    """The rows of a log as verl or OpenRLHF would have written them."""
+    return log_formats.renamed(rows(name), framework)
 
 
 def cut(table, names):

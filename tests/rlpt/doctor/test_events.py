@@ -20,10 +20,10 @@ def after(value, usual=1.0, place=20, rows=40):
 @pytest.mark.parametrize(
     "name, beyond, short, kind",
     [
-        (LENGTH, 20.1, 19.9, "length up"),  # of 10 at the beginning
-        (LENGTH, 4.9, 5.1, "length down"),
-        ("entropy", 15.1, 14.9, "entropy up"),
-        ("entropy", 4.9, 5.1, "entropy down"),
+        (LENGTH, 20.1, 19.9, "completions longer"),  # of 10 at the beginning
+        (LENGTH, 4.9, 5.1, "completions shorter"),
+        ("entropy", 15.1, 14.9, "entropy rises"),
+        ("entropy", 4.9, 5.1, "entropy falls"),
     ],
 )
 def test_a_change_against_the_beginning(name, beyond, short, kind):
@@ -35,13 +35,13 @@ def test_a_change_against_the_beginning(name, beyond, short, kind):
 def test_a_change_that_does_not_last_is_none():
     values = np.full(40, 10.0)
     values[20:22] = 99
-    assert "length up" not in events(**{LENGTH: values})
+    assert "completions longer" not in events(**{LENGTH: values})
 
 
 @pytest.mark.parametrize(
     "name, value, usual, kind",
     [
-        ("frac_reward_zero_std", 0.6, 0.3, "groups uniform"),
+        ("frac_reward_zero_std", 0.6, 0.3, "most groups alike"),
         (CUT, 0.2, 0.1, "cut off"),
         ("grad_norm", 0.0, 1.0, "gradient 0"),
     ],
@@ -102,14 +102,14 @@ def test_a_held_out_score_falls():
     score = np.r_[np.full(20, 0.6), np.full(20, 0.1)] + np.random.default_rng(0).normal(0, 0.02, 40)
     own = np.random.default_rng(1).random(40)
     found = events(reward=own, **{"rewards/a/mean": own, "rewards/b/mean": score})
-    assert found["held-out falls"].step == 21 and found["held-out falls"].column == "rewards/b/mean"
+    assert found["held-out score falls"].step == 21 and found["held-out score falls"].column == "rewards/b/mean"
     few = np.full(40, np.nan)
     few[[0, 13, 26, 39]] = 0.5, 0.5, 0.39, 0.39
-    assert "held-out falls" in events(**{"eval_rewards/b/mean": few})
+    assert "held-out score falls" in events(**{"eval_rewards/b/mean": few})
     few[[26, 39]] = 0.41
-    assert "held-out falls" not in events(**{"eval_rewards/b/mean": few})
+    assert "held-out score falls" not in events(**{"eval_rewards/b/mean": few})
 
 
 def test_events_stand_in_their_order_in_time():
     found = made.report(entropy=after(0.1, place=10), **{LENGTH: after(30, 10, place=5)}).events
-    assert [event.kind for event in found][:2] == ["length up", "entropy down"]
+    assert [event.kind for event in found][:2] == ["completions longer", "entropy falls"]

@@ -47,7 +47,11 @@ def test_the_command_in_a_terminal(tmp_path):
 
     (tmp_path / "log.csv").write_text(real_logs.text("lr-absurd"), encoding="utf-8")
     done = run(str(tmp_path / "log.csv"))
-    assert done.returncode == 1 and "First sign of trouble, at step 2:" in done.stdout and done.stderr == ""
+    assert (
+        done.returncode == 1
+        and done.stdout.startswith("From step 2 on, the policy is destroyed.\n")
+        and done.stderr == ""
+    )
     missing = run(str(tmp_path / "none"))
     assert missing.returncode == 2 and "cannot be read: No such file" in missing.stderr
     for words, sentence in (

@@ -28,6 +28,13 @@ def test_a_log_of_dpo_is_named_and_its_facts_are_read():
     assert "The fraction of pairs that are ranked correctly went from 0.5 in the first row" in said
 
 
+def test_accuracies_alone_are_a_log_of_dpo_too():
+    """LLaMA-Factory's trainer_log.jsonl has no margins."""
+    seen = report(**{"rewards/margins": None, "logps/chosen": None})
+    assert words.kind(seen.found).endswith("of a DPO run") and seen.signs == ()
+    assert "reward rose" not in words.lead(seen)
+
+
 def test_a_policy_destroyed_at_once_is_seen_although_pairs_stand_in_order():
     seen = report(**{"logps/chosen": np.r_[-5.0, np.full(59, -20.0)], "rewards/accuracies": np.full(60, 0.78)})
     assert made.names(seen) == ["pairs destroyed"] and seen.first.step == 2
@@ -38,7 +45,22 @@ def test_chosen_answers_that_become_less_likely_later_are_another_sign():
     seen = report(**{"logps/chosen": chosen})
     assert made.names(seen) == ["chosen less likely"]
     assert seen.first.step == pytest.approx(38, abs=1)  # −7.5: half of the beginning lower
-    assert report(**{"logps/chosen": np.linspace(-5, -7.4, 60)}).signs == ()
+    slowly = {"logps/chosen": np.linspace(-5, -7.4, 60)}
+    assert made.names(report(**slowly, **{"rewards/margins": np.linspace(0, 2, 60)})) == ["chosen less likely"]
+    assert report(**slowly, **{"rewards/margins": np.zeros(60)}).signs == ()
+    assert report(**{"logps/chosen": np.linspace(-5, -5.4, 60)}).signs == ()
+
+
+def test_pairs_that_are_ranked_as_by_a_coin_to_the_end():
+    rng = np.random.default_rng(0)
+    coin = {"rewards/accuracies": rng.binomial(16, 0.5, 60) / 16, "rewards/margins": rng.normal(0, 0.1, 60)}
+    assert made.names(report(**coin)) == ["pairs undecided"]
+    assert report(**coin | {"rewards/accuracies": rng.binomial(16, 0.6, 60) / 16}).signs == ()
+
+
+def test_a_loss_that_jumps_in_a_few_rows_is_enough():
+    jumps = report(8, **{"loss": [1.15, 2.1, 0.01, 3.95, 0.1, 1.2, 0.0, 2.0], "logps/chosen": None})
+    assert made.names(jumps) == ["pairs destroyed"] and "up to 3.95" in jumps.first.says
 
 
 def test_the_loss_alone_tells():

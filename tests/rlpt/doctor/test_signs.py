@@ -1,6 +1,7 @@
 """What has to hold for each sign, in logs made by hand."""
 
 import numpy as np
+import pytest
 
 from rlpt import doctor
 from tests.rlpt.doctor import made
@@ -116,3 +117,13 @@ def test_the_first_in_time_is_the_verdict_and_at_one_time_infrastructure_comes_f
     gap = {"sampling/sampling_logp_difference/mean": np.full(40, 0.2)}
     share = {"frac_reward_zero_std": np.full(40, 0.9)}
     assert signs(FLAT / 4, **gap, **share) == ["gap", "groups"]
+
+
+@pytest.mark.parametrize("level, name", [(0.3, "groups"), (0.9, "easy")])
+def test_equal_rewards_are_of_easy_prompts_only_if_they_are_high(level, name):
+    """A reward of 0.3 that is lost later is not above the middle, although it is the most that the log has."""
+    mean, deviation = made.binary(np.r_[np.full(20, level), np.full(20, 0.0)])
+    share = np.r_[np.full(20, 0.9), np.full(20, 1.0)]
+    entropy = np.r_[np.full(20, 1.0), np.full(20, 4.0)]
+    report = made.report(40, reward=mean, reward_std=deviation, frac_reward_zero_std=share, entropy=entropy)
+    assert {name} == {"groups", "easy"} & set(made.names(report))

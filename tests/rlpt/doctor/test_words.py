@@ -6,9 +6,10 @@ from dataclasses import fields
 from importlib import import_module
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 
-from rlpt import doctor
+from rlpt import doctor, logs
 from rlpt.doctor import words
 from tests.rlpt.doctor import made, real_logs
 from widgets.frame.contract.values import knobs_from
@@ -26,35 +27,60 @@ def test_no_run_is_ever_called_well():
 
 def test_where_nothing_is_found_it_says_what_a_log_cannot_show():
     report = doctor.report(real_logs.read(real_logs.text("healthy-defaults")))
-    assert words.summary(report) == f"No sign of trouble. That is no proof that the run is sound. {words.UNSAID}"
+    assert words.headline(report) == "Nothing was found."
+    assert words.lead(report) == f"This is no proof: {words.UNSAID}"
 
 
-def test_a_verdict_has_its_step_and_its_lesson():
-    report = doctor.report(real_logs.read(real_logs.text("late-collapse")))
-    assert words.summary(report).startswith("First sign of trouble, at step 26: the policy was destroyed here")
-    assert words.summary(report).endswith("See lesson 10.")
+def said(name):
+    return list(words.lines(doctor.report(real_logs.read(real_logs.text(name)))))
+
+
+def test_the_answer_comes_first_then_the_change_then_events_facts_and_what_was_read():
+    lines = said("late-collapse")
+    assert lines[0] == "From step 26 on, the policy is destroyed."
+    assert lines[1].startswith("An update was probably too large. The reward fell from 0.204 to 0.0495. Meanwhile, ")
+    parts = ["Change one thing at a time:", "What happened:", "Read off the log:"]
+    places = [lines.index(part) for part in parts]
+    kind = next(n for n, line in enumerate(lines) if line.startswith("Read a CSV with TRL's column names: 200 rows"))
+    assert [3, *places[1:]] == sorted(places) and kind > places[-1] and "See lesson 10." in lines
+
+
+def test_a_run_that_is_lost_twice_is_said_to_be():
+    mean, deviation = made.binary(np.r_[np.full(20, 0.7), np.full(10, 0.05), np.full(20, 0.7), np.full(20, 0.05)])
+    entropy = np.r_[np.full(20, 1.0), np.full(10, 3.0), np.full(20, 1.0), np.full(20, 3.0)]
+    report = made.report(70, reward=mean, reward_std=deviation, entropy=entropy)
+    assert made.names(report) == ["spell", "step"]
+    assert words.headline(report) == "At step 21, the policy is destroyed for a while, and from step 51 on for good."
 
 
 def test_what_comes_after_is_said_to_follow():
-    lines = list(words.lines(doctor.report(real_logs.read(real_logs.text("hack-plus")))))
+    lines = said("hack-plus")
+    later = lines.index("Later, perhaps as a consequence, or beside it:")
+    assert lines[later + 1].startswith("  From step 87 on, many completions reach the length limit. The reward of")
+
+
+def test_kind_rows_batches_alarms_and_events():
+    lines = said("iterations-no-clip")
+    assert "Read a CSV with TRL's column names: 400 rows, 25 batches, steps 1 to 400" in lines
     assert any(
-        line.startswith("Later, perhaps as a consequence, at step 87: Many completions reach the length limit")
+        re.match(r"! From step 17 on, every group has equal rewards\. \[steps 17 to \d+\]", line) for line in lines
+    )
+    assert any(
+        re.match(r" +step 17  completions longer: [\d.]+ tokens, 8\.\d+ times the initial value", line)
         for line in lines
     )
 
 
-def test_the_lines_begin_with_kind_rows_and_batches():
-    lines = list(words.lines(doctor.report(real_logs.read(real_logs.text("iterations-no-clip")))))
-    assert lines[0] == "Read a CSV with TRL's column names: 400 rows, 25 batches, steps 1 to 400"
-    assert any(
-        re.match(r"! From step 17 on, every group has equal rewards\. \[steps 17 to \d+\]", line) for line in lines
-    )
-    assert any(re.match(r" +step 17  length up: [\d.]+ tokens, 8\.\d+ times the initial value", line) for line in lines)
+def test_rows_that_were_counted_are_called_rows():
+    rows = "\n".join(f"{{'loss': 0.1, 'reward': 0.0, 'reward_std': 0.0, 'epoch': {n}}}" for n in range(9))
+    report = doctor.report(logs.read([("x", [rows.encode()])]))
+    text = "\n".join([*words.lines(report)])
+    assert "rows 1 to 9" in text and "steps 1" not in text and words.as_dict(report)["unit"] == "row"
 
 
 def test_an_alarm_without_a_sign_is_a_fact():
     summary = words.summary(made.report(grad_norm=[0.0] * 40))
-    assert summary.startswith("The gradient is exactly 0 in every row. The log shows no cause.")
+    assert summary == "The gradient is exactly 0 in every row. The log shows no cause."
 
 
 @pytest.mark.parametrize("name", words.SIGNS)
