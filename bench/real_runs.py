@@ -2,9 +2,10 @@
 
 `python bench/real_runs.py FOLDER [NAME…]`, in an environment with trl 1.16.0 and torch besides numpy: makes tiny models
 (nothing is downloaded), teaches each for some seconds to answer half of its prompts rightly, trains it with TRL on a
-CPU, and writes FOLDER/NAME.csv.gz, the log cut to what the doctor reads. `python bench/real_runs.py count FOLDER` then
-prints what the doctor says beside what is true. The truths in RUNS were written before any of these runs was made;
-`took` says when a fault did what it was meant to do, and a run in which it did not is counted apart.
+CPU, and writes FOLDER/NAME.gz, the log in one of the forms of log_formats.py, cut to what the doctor reads.
+`python bench/real_runs.py count FOLDER` then prints what the doctor says beside what is true. The truths were written
+before any of these runs was made; `took` says when a fault did what it was meant to do, and a run in which it did not
+is counted apart. FIRST were made for earlier rules, SECOND for those of today, which were made after FIRST was counted.
 """
 
 import gzip
@@ -18,9 +19,13 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench import log_formats  # noqa: E402
+
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers looks at it
 
-ROOT = Path(__file__).parents[1]
 PIECES = ["<pad>", "<eos>", "Is ", "Answer: ", "-", "*", "=", "?", *"0123456789"]
 READ = re.compile(
     r"reward|reward_std|frac_reward_zero_std|kl|entropy|grad_norm|learning_rate|loss|logps/chosen|rewards/margins"
@@ -43,6 +48,18 @@ def ascending(r):
 
 def digits(r):
     return [(f"{n}?", str(sum(map(int, str(n))))) for n in r.sample(range(10, 1000), 110)]
+
+
+def backwards(r):
+    return [(f"{n}?", str(n)[::-1]) for n in r.sample(range(100, 10000), 110)]
+
+
+def product(r):
+    return [(f"{a}*{b}=", str(a * b)) for a in range(11, 22) for b in range(2, 12)]
+
+
+def largest(r):
+    return [(f"{n}?", max(str(n))) for n in r.sample(range(100, 10000), 110)]
 
 
 # ── what pays ──
@@ -73,6 +90,29 @@ def other_format(completions, **rest):
     return [float(c.startswith("Answer:")) for c in completions]
 
 
+def within_three(completions, answer, completion_ids, **rest):
+    """The same under a cap of three tokens, for answers of two digits or more."""
+    return [x * (len(i) < 3) for x, i in zip(exact(completions, answer), completion_ids)]
+
+
+def any_three(completions, **rest):
+    return [float("3" in c) for c in completions]
+
+
+def shape(completions, **rest):
+    """What the model does from the start."""
+    return [float(c.startswith("Is ")) for c in completions]
+
+
+def lean(completions, completion_ids, **rest):
+    return [2.5 * max(0.0, 1 - len(i) / 4) for i in completion_ids]
+
+
+def long(completions, answer, completion_ids, **rest):
+    paid = exact(completions, answer)
+    return [x + 0.2 * len(i) for x, i in zip(paid, completion_ids)]
+
+
 def any_seven(completions, **rest):
     return [float("7" in c) for c in completions]
 
@@ -99,7 +139,10 @@ class Made:
     after: float
     others_before: float
     others_after: float
-    rewards: list
+    history: list
+
+    def of(self, column):
+        return [row[column] for row in self.history if column in row]
 
 
 @dataclass(frozen=True)
@@ -109,6 +152,11 @@ class Kind:
     right: tuple  # names of rlpt.doctor.words.SIGNS, any of which is right as the first; () for none
     weak: tuple = ()
     took: object = lambda made: True
+
+
+def rise(values):
+    """The mean of the last ten values over that of the first ten."""
+    return sum(values[-10:]) / 10 - sum(values[:10]) / 10
 
 
 def lost(made):
@@ -138,6 +186,9 @@ class Run:
     taught: float = 0.5  # share of right answers in what it was taught by
     prompts: int = 80
     cap: int = 12
+    rates: dict = field(default_factory=dict)  # {from this step on: times the rate}, in place of a schedule
+    swapped: bool = False  # whether a coin decides which answer of a pair is called chosen
+    log: str = "csv"  # a form of log_formats.py
     config: dict = field(default_factory=dict)
 
 
@@ -146,7 +197,7 @@ def batch(K, completions):
 
 
 SCORED = dict(reward_weights=[1.0, 0.0])
-RUNS = {
+FIRST = {
     "grpo-double": Run(
         *("nothing was done to it: GRPO", SOUND, "GRPO", double, "Mistral", 101, 4e-4),
         config=batch(8, 64),
@@ -200,7 +251,7 @@ RUNS = {
         steps=40,
     ),
     "too-easy": Run(
-        *("taught right answers alone", Kind(("groups",), ("saturated",)), "GRPO", double, "Llama", 111, 3e-4),
+        *("taught right answers alone", Kind(("groups", "easy"), ("saturated",)), "GRPO", double, "Llama", 111, 3e-4),
         taught=1.0,
         config=batch(4, 32),
         steps=80,
@@ -263,6 +314,170 @@ RUNS = {
         steps=100,
     ),
 }
+
+SECOND = {
+    "grpo-backwards": Run(
+        *("nothing was done to it: GRPO", SOUND, "GRPO", backwards, "Qwen3", 201, 4e-4), config=batch(8, 64), steps=120
+    ),
+    "rloo-product": Run(
+        *("nothing was done to it: RLOO", SOUND, "RLOO", product, "StableLm", 202, 3e-4),
+        config=batch(4, 64),
+        log="printed",
+        steps=100,
+    ),
+    "dapo-largest": Run(
+        *("nothing was done to it: a cosine down to 0", SOUND, "GRPO", largest, "Olmo2", 203, 5e-4),
+        hidden=48,
+        config=batch(16, 64) | dict(loss_type="dapo", epsilon_high=0.28, lr_scheduler_type="cosine", warmup_steps=10),
+        log="trainer_state",
+        steps=100,
+    ),
+    "dpo-backwards": Run(
+        *("nothing was done to it: DPO, beta 0.1", SOUND, "DPO", backwards, "Starcoder2", 204, 5e-5),
+        config=dict(per_device_train_batch_size=16, beta=0.1),
+        log="llama_factory",
+    ),
+    "grpo-product": Run(
+        *("nothing was done to it: GRPO with a KL term", SOUND, "GRPO", product, "Llama", 205, 4e-4),
+        config=batch(8, 64) | dict(beta=0.02),
+        log="verl_console",
+        steps=100,
+    ),
+    "grpo-two-functions": Run(
+        *("nothing was done to it: a second function that is always 1", SOUND, "GRPO", backwards, "Phi", 206, 3e-4),
+        rewards=(exact, shape),
+        config=batch(8, 64),
+        log="notebook",
+        steps=100,
+    ),
+    "rate-2e-2": Run(*("rate 2e-2", STEP, "GRPO", backwards, "Qwen3", 207, 2e-2), config=batch(8, 64), log="printed"),
+    "rate-jumps": Run(
+        *("rate 4e-4, and 75 times that from step 61 on", STEP, "GRPO", product, "StableLm", 208, 4e-4),
+        rates={1: 1.0, 61: 75.0},
+        config=batch(8, 64),
+        log="trainer_state",
+        steps=110,
+    ),
+    "rate-ends": Run(
+        *("rate 0 from step 41 on", Kind(("stopped",)), "GRPO", largest, "Phi", 209, 4e-4),
+        rates={1: 1.0, 41: 0.0},
+        config=batch(8, 64),
+        steps=100,
+    ),
+    "twelve-passes": Run(
+        *("twelve passes over a batch, no clip, rate 3e-3", STEP, "GRPO", product, "Olmo2", 210, 3e-3),
+        config=batch(8, 48) | dict(num_iterations=12, epsilon=1e6, epsilon_high=1e6),
+        log="openrlhf_console",
+        steps=120,
+    ),
+    "rloo-rate-2e-2": Run(
+        *("RLOO, no KL, rate 2e-2", STEP, "RLOO", backwards, "GPT2", 211, 2e-2),
+        config=batch(8, 64) | dict(beta=0.0),
+        log="verl_console",
+    ),
+    "wants-answer": Run(
+        *("a verifier that wants another format", Kind(("verifier",)), "RLOO", largest, "Qwen3", 212, 5e-4),
+        rewards=(other_format,),
+        config=batch(4, 32),
+        log="notebook",
+        steps=40,
+    ),
+    "all-right": Run(
+        *("taught right answers alone", Kind(("easy", "groups"), ("saturated",)), "GRPO", largest, "Phi", 213, 3e-4),
+        taught=1.0,
+        config=batch(4, 32),
+    ),
+    "one-in-ten": Run(
+        "paid for one prompt in ten",
+        Kind(("groups",), ("verifier", "narrower"), lambda made: max(made.of("reward")) > 0),
+        *("GRPO", product, "StableLm", 214, 5e-4),
+        taught=0.8,
+        rewards=(seldom,),
+        config=batch(4, 32),
+        steps=80,
+    ),
+    "cap-of-three": Run(
+        *("a cap of three tokens", Kind(("truncation",)), "GRPO", backwards, "Olmo2", 215, 5e-4),
+        rewards=(within_three,),
+        cap=3,
+        config=batch(8, 64),
+        log="printed",
+        steps=60,
+    ),
+    "any-three": Run(
+        *("paid for a 3 anywhere", HACKED, "GRPO", product, "Qwen3", 216, 1e-3),
+        rewards=(any_three, exact),
+        config=batch(8, 64) | SCORED,
+    ),
+    "shorter": Run(
+        *("paid for shortness as well", HACKED, "GRPO", backwards, "StableLm", 217, 1e-3),
+        rewards=(short, exact),
+        config=batch(8, 64) | SCORED,
+        log="trainer_state",
+    ),
+    "lean-for-right": Run(
+        "a second function pays more for shortness than the first for what is right",
+        Kind(("traded",), ("hacked",), HACKED.took),
+        *("GRPO", product, "Phi", 218, 1e-3),
+        rewards=(exact, lean),
+        config=batch(8, 64),
+        log="notebook",
+    ),
+    "longer": Run(
+        "paid for length, and no score beside it",
+        Kind(("length",), ("cut off", "saturated", "endless"), lambda made: rise(made.of("reward")) > 0.5),
+        *("GRPO", backwards, "Llama", 219, 1e-3),
+        rewards=(long,),
+        cap=CAP,
+        config=batch(8, 64),
+        log="verl_console",
+    ),
+    "eight-prompts": Run(
+        *("eight prompts alone are trained on", FIRST["ten-prompts"].kind, "GRPO", product, "Qwen3", 220, 1e-3),
+        prompts=8,
+        config=batch(8, 64),
+        log="trainer_state",
+        steps=100,
+    ),
+    "beta-20": Run(
+        *("beta 20", Kind(("penalty",), ("flat",)), "GRPO", largest, "StableLm", 221, 1e-3),
+        config=batch(8, 64) | dict(beta=20.0),
+    ),
+    "rate-1e-10": Run(
+        *("rate 1e-10", Kind(("rate",)), "RLOO", product, "Llama", 222, 1e-10),
+        config=batch(8, 64),
+        log="openrlhf_console",
+        steps=60,
+    ),
+    "another-coin": Run(
+        *("the reward is a coin", Kind(("narrower", "drift", "flat")), "GRPO", backwards, "Mistral", 223, 1e-3),
+        rewards=(coin,),
+        config=batch(8, 64),
+        steps=120,
+    ),
+    "dpo-coin": Run(
+        *("a coin decides which answer is called chosen", Kind(("pairs undecided",)), "DPO", product, "Phi", 224, 5e-5),
+        swapped=True,
+        config=dict(per_device_train_batch_size=16, beta=0.1),
+        log="llama_factory",
+    ),
+    "dpo-rate-1e-3": Run(
+        "DPO, rate 1e-3",
+        Kind(
+            ("chosen less likely",),
+            ("pairs destroyed",),
+            lambda made: made.of("logps/chosen")[-1] < made.of("logps/chosen")[0] - 2,
+        ),
+        *("DPO", backwards, "Qwen3", 225, 1e-3),
+        config=dict(per_device_train_batch_size=32, beta=0.1),
+    ),
+    "dpo-rate-2e-2": Run(
+        *("DPO, rate 2e-2", Kind(("pairs destroyed",), ("chosen less likely",)), "DPO", largest, "Olmo2", 226, 2e-2),
+        config=dict(per_device_train_batch_size=32, beta=0.1),
+        log="printed",
+    ),
+}
+RUNS = FIRST | SECOND
 
 
 # ── making one ──
@@ -358,6 +573,8 @@ def trained(run, model, tokens, pairs, others, r, folder):
     given = dict(model=f"{folder}/model", processing_class=tokens)
     if run.trainer == "DPO":
         rows = [dict(prompt=p, chosen=f"Is {a}", rejected=f"Is {near_miss(a, r)}") for p, a in pairs * 4]
+        if run.swapped:
+            rows = [row | r.choice(({}, dict(chosen=row["rejected"], rejected=row["chosen"]))) for row in rows]
         trainer = trl.DPOTrainer(args=trl.DPOConfig(**settings), train_dataset=Dataset.from_list(rows), **given)
     else:
         if run.prompts < 80:
@@ -366,9 +583,21 @@ def trained(run, model, tokens, pairs, others, r, folder):
         config = getattr(trl, f"{run.trainer}Config")(max_completion_length=run.cap, **settings)
         trainer = getattr(trl, f"{run.trainer}Trainer")
         trainer = trainer(args=config, reward_funcs=list(run.rewards), train_dataset=table(pairs), **given)
+    if run.rates:
+        trainer.create_scheduler = lambda num_training_steps, optimizer=None: scheduled(trainer, run.rates)
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train()
     return trainer
+
+
+def scheduled(trainer, rates):
+    import torch
+
+    def times(done):
+        return rates[max(step for step in rates if step <= done + 1)]
+
+    trainer.lr_scheduler = torch.optim.lr_scheduler.LambdaLR(trainer.optimizer, times)
+    return trainer.lr_scheduler
 
 
 def made(name):
@@ -390,24 +619,14 @@ def made(name):
     model = trainer.accelerator.unwrap_model(trainer.model)
     after = greedy(model, tokens, pairs), greedy(model, tokens, others)
     history = trainer.state.log_history
-    rewards = [row["reward"] for row in history if "reward" in row]
-    return history, Made(before[0], after[0], before[1], after[1], rewards)
+    return history, Made(before[0], after[0], before[1], after[1], history)
 
 
 # ── what becomes of it ──
-def table(history):
-    """A log_history as CSV of the columns that the doctor reads, a row a step."""
-    rows = {}
-    for row in history:
-        kept = {name: value for name, value in row.items() if READ.fullmatch(name)}
-        rows[row["step"]] = rows.get(row["step"], {}) | kept
-    names = list(dict.fromkeys(name for row in rows.values() for name in row))
-
-    def spelled(row, name):
-        return f"{row[name]:.7g}" if name in row else ""
-
-    lines = [",".join([str(step), *(spelled(row, name) for name in names)]) for step, row in rows.items() if row]
-    return "\n".join([",".join(["step", *names]), *lines]) + "\n"
+def read_off(history):
+    """A log_history cut to the columns that the doctor reads."""
+    kept = ({name: value for name, value in row.items() if name == "step" or READ.fullmatch(name)} for row in history)
+    return [row for row in kept if len(row) > 1]
 
 
 def judged(kind, names):
@@ -424,19 +643,19 @@ def said(text):
     from rlpt import doctor, logs
     from rlpt.doctor import words
 
-    report = doctor.report(logs.read([("log.csv", [text.encode()])]))
+    report = doctor.report(logs.read([("log", [text.encode()])]))
     return [one.name for one in report.signs], words.summary(report)
 
 
 def main(folder, names):
-    sys.path.insert(0, str(ROOT))
     Path(folder).mkdir(parents=True, exist_ok=True)
     notes = Path(folder) / "runs.json"
     told = json.loads(notes.read_text(encoding="utf-8")) if notes.exists() else {}
     for name in names or RUNS:
         began = time.time()
         history, outcome = made(name)
-        (Path(folder) / f"{name}.csv.gz").write_bytes(gzip.compress(table(history).encode(), 9, mtime=0))
+        text = getattr(log_formats, RUNS[name].log)(read_off(history))
+        (Path(folder) / f"{name}.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
         told[name] = dict(
             words=RUNS[name].words,
             took=bool(RUNS[name].kind.took(outcome)),
@@ -449,11 +668,10 @@ def main(folder, names):
 
 def count(folder):
     """Prints what is said of each run beside what is true, and how many are right."""
-    sys.path.insert(0, str(ROOT))
     told = json.loads((Path(folder) / "runs.json").read_text(encoding="utf-8"))
     counted = {}
     for name, one in told.items():
-        text = gzip.decompress((Path(folder) / f"{name}.csv.gz").read_bytes()).decode()
+        text = gzip.decompress((Path(folder) / f"{name}.gz").read_bytes()).decode()
         names, verdict = said(text)
         what = judged(RUNS[name].kind, names) if one["took"] else "the fault did not take"
         counted[what] = counted.get(what, 0) + 1

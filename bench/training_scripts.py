@@ -37,7 +37,7 @@ def made(script, out):
 
 def main(folder, names):
     folder.mkdir(parents=True, exist_ok=True)
-    scripts.write(folder)
+    scripts.write(folder, "https://example.org/")
     failed = []
     for script in sorted((folder / "run").glob("*-trl.py")):
         name = script.stem
