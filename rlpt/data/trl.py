@@ -150,7 +150,8 @@ def main():
     )
     run.train()
     run.save_state()
-    print(f"What became of it: rlpt doctor {shlex.quote(str(given.out / 'trainer_state.json'))}")
+    log = given.out / "trainer_state.json"
+    print(f"What happened: drop {log} at THE_DOCTOR, or run: rlpt doctor {shlex.quote(str(log))}")
 
 
 if __name__ == "__main__":

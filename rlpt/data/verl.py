@@ -99,7 +99,8 @@ def main():
         Dataset.from_list(list(rows(split))).to_parquet(out / name)
     (out / "reward.py").write_text(REWARD, encoding="utf-8")
     print(command(given.model, out))
-    print(f"\nWhat became of it: rlpt doctor {shlex.quote(str(out / 'log.jsonl'))}")
+    log = out / "log.jsonl"
+    print(f"\nWhat happened: drop {log} at THE_DOCTOR, or run: rlpt doctor {shlex.quote(str(log))}")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ RUN = {
     "trainer.test_freq",
     "trainer.rollout_data_dir",
 }
+HOME = "https://example.org/book/"
 FILES = {
     (page, name, program): scripts.path(page, name, program)
     for page, named in scripts.ALGORITHMS.items()
@@ -51,7 +52,7 @@ FILES = {
 
 
 def text_of(page, name, program):
-    return scripts.script(program, name, scripts.ALGORITHMS[page][name], scripts.path(page, name, program))
+    return scripts.script(program, name, scripts.ALGORITHMS[page][name], scripts.path(page, name, program), HOME)
 
 
 def grpo(program):
@@ -240,6 +241,12 @@ def test_a_log_has_every_step_a_held_out_scorer_and_prompts_that_were_kept_out()
     assert text.index("rlpt doctor") > text.index("save_state()")
 
 
+@pytest.mark.parametrize("program", scripts.PROGRAMS)
+def test_the_last_line_names_the_page_that_reads_the_log_and_the_command(program):
+    line = next(each for each in grpo(program).splitlines() if "rlpt doctor" in each)
+    assert f"at {HOME}doctor/, or run: rlpt doctor" in line
+
+
 def test_the_held_out_scorer_takes_the_last_whole_number():
     source = part(grpo("TRL"), "# ── the scorer ──\n", "# ── a model that needs")
     exec(compile(f"import random, re\n{source}", "script", "exec"), space := {"CONFIG": {}})
@@ -260,5 +267,5 @@ def test_a_program_without_an_algorithm_has_no_script():
 
 
 def test_the_training_scripts_are_written_into_the_site(tmp_path):
-    scripts.write(tmp_path)
+    scripts.write(tmp_path, HOME)
     assert {f"run/{path.name}" for path in (tmp_path / "run").iterdir()} == set(FILES.values())

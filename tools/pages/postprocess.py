@@ -38,7 +38,7 @@ def finish(site):
     navigation.lay(site)
     sharing.share(site)
     standalone_run.write(site)
-    scripts.write(site)
+    scripts.write(site, sharing.address(site))
     node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe
     subprocess.run([node, str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):

@@ -61,23 +61,25 @@ def exists(program, setting):
     return options.START.get(program, "Config(\n") in text and "has no option for" not in text
 
 
-def write(site):
+def write(site, address):
+    """All scripts into run/ of a folder; `address` is where the book stands, for the page that reads their logs."""
     (site / "run").mkdir(exist_ok=True)
     for page, named in ALGORITHMS.items():
         for name, setting in named.items():
             for program in PROGRAMS:
                 if exists(program, setting):
-                    text = script(program, name, setting, path(page, name, program))
+                    text = script(program, name, setting, path(page, name, program), address)
                     (site / path(page, name, program)).write_text(text, encoding="utf-8", newline="\n")
 
 
-def script(program, name, setting, file):
+def script(program, name, setting, file, address):
     """The text of a script: every name in capitals that begins with THE_, or ends with _VERSION, is filled in."""
     text = options.text(program, setting)
     values = dict(
         TRL_VERSION=options.VERSIONS["TRL"],
         VERL_VERSION=options.VERSIONS["verl"],
         THE_ALGORITHM=name,
+        THE_DOCTOR=f"{address}doctor/",
         THE_FILE=file.removeprefix("run/"),
         THE_FOLDER=file.removeprefix("run/").removesuffix(".py"),
         THE_SCORER=quoted_scorer(),

@@ -17,7 +17,7 @@ def share(site):
     address; a page without a picture of its own shows the front page's.
     """
     order = {lesson.stem: lesson for lesson in (*lessons.finished(), *lessons.lab())}
-    home = CANONICAL.search((site / "index.html").read_text(encoding="utf-8"))[1]
+    home = address(site)
     files.write(site / "pictures" / "index.png", link_previews.of_the_book())
     for stem, lesson in order.items():
         files.write(site / "pictures" / f"{stem}.png", link_previews.of(lesson))
@@ -25,6 +25,11 @@ def share(site):
         stem = file.parent.name if file.parent.name in order else "index"
         text = telling(file.read_text(encoding="utf-8"), f"{home}pictures/{stem}.png")
         file.write_text(text, encoding="utf-8")
+
+
+def address(site):
+    """Where the built pages will be, with a slash at its end."""
+    return CANONICAL.search((site / "index.html").read_text(encoding="utf-8"))[1]
 
 
 def telling(text, picture):
