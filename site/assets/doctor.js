@@ -13,6 +13,7 @@ customElements.define("run-doctor", class extends HTMLElement {
     this.onchange = ({ target }) => this.changed(target);
     this.onclick = ({ target }) => {
       this.look(target.closest("[data-look]")?.dataset.look);
+      this.sample(target.closest("[data-sample]")?.dataset.sample);
       this.step(Number(target.closest("[data-way]")?.dataset.way ?? 0));
     };
     this.$(".time").onkeydown = (event) => {
@@ -38,12 +39,10 @@ customElements.define("run-doctor", class extends HTMLElement {
     return this.querySelector(selector);
   }
 
-  changed({ name, files, value }) {
+  changed({ name, files }) {
     if (name === "files") this.take([...files]);
-    else if (name === "sample" && value) this.sample(value);
     else if (name === "run" && this.files) this.safely(() => this.read(this.files));
-    else if (name === "held_out") this.again(this.form.scored.checked = true);
-    else if (!["text", "sample", "run"].includes(name)) this.again();
+    else if (!["text", "run"].includes(name)) this.again();
   }
 
   enter(state, said) {
@@ -71,19 +70,25 @@ customElements.define("run-doctor", class extends HTMLElement {
     });
   }
 
-  // Without a name: the log that the page opens on.
+  // With "": the log that the page opens on.
   sample(name) {
-    return this.safely(async () => {
+    if (name === undefined) return;
+    this.safely(async () => {
       this.form.files.value = "";
+      if (name) this.pressed(name);
       this.progress();
       const { files } = await this.say("sample", name);
       return this.read(Object.entries(files).map(([file, text]) => new File([text], file)), !name);
     });
   }
 
+  pressed(name) {
+    for (const one of this.querySelectorAll("[data-sample]")) one.ariaPressed = one.dataset.sample === name;
+  }
+
   take(files) {
     if (!files?.length) return;
-    this.form.sample.value = "";  // which is another log
+    this.pressed();
     this.safely(() => this.read(files));
   }
 
@@ -112,7 +117,6 @@ customElements.define("run-doctor", class extends HTMLElement {
     if (total > this.dataset.limit * 1e6) return this.enter("refused", this.dataset.large.replace("…", mega(total)));
     // of another log
     for (const one of keep ? [] : this.querySelectorAll("[name=held_out], [name^=map_]")) one.value = "";
-    this.form.scored.checked ||= !keep;
     this.progress();
     let past = 0;
     let answer = await this.say("begin", this.asked());

@@ -111,5 +111,5 @@ def test_the_compare_page_holds_every_patch_between_two_of_the_six_algorithms():
 def test_the_page_that_reads_logs_shows_a_recorded_answer_and_the_command():
     page = tree("doctor")
     (answer,) = page.all("run-doctor .verdict")
-    assert "at step 42" in answer.text and page.all("run-doctor svg.run")
+    assert "step 24" in answer.text and page.all("run-doctor svg.run")
     assert any("python -m rlpt.doctor" in article.text for article in page.all("article"))

@@ -41,7 +41,7 @@ def said(page):
     return page.inner_text("run-doctor .verdict")
 
 
-STALE = "the samples come from older weights than those that are trained"
+STALE = "the samples come from older weights."
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -52,7 +52,10 @@ def test_a_log_is_dropped_read_drawn_and_asked_again(reader, log, width):
     page.evaluate(DROP, [FILE, log])
     assert STALE in said(page)
     assert page.get_attribute("run-doctor", "data-state") == "fired"
+    expect(page.locator("run-doctor .picture .when")).to_be_visible()
+    expect(page.locator("run-doctor .change")).to_contain_text("If the diagnosis is right")
     expect(page.locator("run-doctor svg.run .mark.first")).to_be_visible()
+    assert page.locator("[data-sample][aria-pressed=true]").count() == 0
     assert "rewards are equal" not in page.inner_text("run-doctor .chart")  # which this log does not have
     shown = page.locator(".next li:visible a")
     assert "/22c-asynchrony/" in shown.first.evaluate("(link) => link.href")
@@ -62,14 +65,18 @@ def test_a_log_is_dropped_read_drawn_and_asked_again(reader, log, width):
     expect(page.locator("run-doctor .verdict")).not_to_contain_text(STALE)
 
 
-def test_the_recorded_log_is_asked_for_the_score_beside_its_reward(reader):
+def test_the_recorded_log_is_asked_without_the_score_beside_its_reward(reader):
     page = reader
-    assert "at step 42: from here on every completion gets the same reward" in page.inner_text("run-doctor .verdict")
-    page.check("[name=scored]")
-    assert "at step 24: the reward rises, but a score that was not trained on does not" in said(page)
-    expect(page.locator("run-doctor .chart")).to_contain_text("rewards/exact/mean")
-    page.uncheck("[name=scored]")
-    expect(page.locator("run-doctor .verdict")).to_contain_text("at step 42")
+    assert page.inner_text("run-doctor .verdict") == "At step 24, the reward and another score part ways."
+    expect(page.locator("run-doctor .picture")).to_contain_text("rewards/exact/mean")
+    page.click("summary:has-text('Which column is which')")
+    page.select_option("[name=held_out]", label="none")
+    expect(page.locator("run-doctor .verdict")).to_contain_text(
+        "From step 42 on, every completion gets the same reward"
+    )
+    expect(page.locator("run-doctor .picture")).not_to_contain_text("rewards/exact/mean")
+    page.select_option("[name=held_out]", label="rewards/exact/mean")
+    expect(page.locator("run-doctor .verdict")).to_contain_text("part ways")
 
 
 def test_arrow_keys_go_from_event_to_event_and_facts_shade_their_rows(reader):
@@ -86,11 +93,33 @@ def test_arrow_keys_go_from_event_to_event_and_facts_shade_their_rows(reader):
     expect(page.locator("rect.rows.now")).to_have_attribute("data-look", "f0")
 
 
-@pytest.mark.parametrize("n", [1, 4])
-def test_a_real_log_is_tried(reader, n):
+@pytest.mark.parametrize(
+    ("n", "verdict"),
+    [
+        (1, "From step 26 on, the policy is destroyed."),
+        (2, "The policy memorizes its prompts."),
+        (3, "Nothing was found."),
+    ],
+)
+def test_a_real_log_is_tried(reader, n, verdict):
     page = reader
-    page.select_option("[name=sample]", index=n + 1)
-    assert "First sign of trouble, at step" in said(page)
+    button = page.locator("[data-sample]").nth(n)
+    button.click()
+    assert said(page).startswith(verdict)
+    expect(page.locator("[data-sample][aria-pressed=true]")).to_have_text(button.inner_text())
+    signs = int(n != 3)
+    expect(page.locator("run-doctor .change h3")).to_have_count(signs)
+    expect(page.locator("run-doctor .next li:visible")).to_have_count(signs)
+
+
+@pytest.mark.parametrize("width, height, latest", [(1280, 900, 250), (390, 844, 300)])
+def test_the_answer_and_its_curve_stand_on_the_first_screen(reader, width, height, latest):
+    page = reader
+    page.set_viewport_size(dict(width=width, height=height))
+    page.evaluate("document.fonts.ready")
+    picture = page.locator("run-doctor .picture").bounding_box()
+    assert picture["y"] <= latest and picture["y"] + picture["height"] <= height
+    assert page.locator("run-doctor .lead").inner_text().count(" ") < 30
 
 
 def test_events_are_walked_by_touch_too(reader):
@@ -104,15 +133,15 @@ def test_events_are_walked_by_touch_too(reader):
 
 def test_a_refusal_that_names_the_columns_shows_where_to_name_them_and_nothing_of_the_log_before(reader):
     page = reader
-    page.select_option("[name=sample]", index=2)
-    assert "at step 26" in said(page)
+    page.locator("[data-sample]").nth(1).click()
+    assert "step 26" in said(page)
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
-    page.evaluate(DROP, ["own.csv", "step,score,spread\n" + "".join(f"{n},0.5,0\n" for n in range(1, 41))])
+    page.evaluate(DROP, ["own.csv", "step,alpha,spread\n" + "".join(f"{n},0.5,0\n" for n in range(1, 41))])
     assert said(page).startswith("None of its 2 columns")
-    assert page.input_value("[name=sample]") == "" and page.input_value("[name=files]").endswith("own.csv")
-    for place in (".time", ".beside", "ul.later", ".ask", ".read table"):
+    assert page.input_value("[name=files]").endswith("own.csv")
+    for place in (".shown", ".lead", ".time", ".beside", "ul.later", ".read table"):
         expect(page.locator(f"run-doctor {place}")).to_be_hidden()
-    page.select_option("[name=map_reward]", "score")
+    page.select_option("[name=map_reward]", "alpha")
     expect(page.locator("run-doctor .facts")).to_contain_text("The reward is 0.5 in every batch.")
     expect(page.locator("run-doctor .time")).to_be_visible()
 
@@ -139,12 +168,12 @@ def test_a_log_that_is_refused_leaves_no_answer_of_the_one_before_and_opens_the_
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
     page.evaluate(DROP, ["chart.csv", '"Step","a - train/reward","b - train/reward"\n1,2,3\n'])
     assert said(page).startswith("The file holds 2 runs, “a”, “b”: name one of them")
-    for place in (".answer", ".next", ".whose"):
+    for place in (".answer", ".shown", ".lead"):
         expect(page.locator(f"run-doctor {place}")).to_be_hidden()
     page.fill("[name=run]", "b")  # its fold is open
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
     page.locator("[name=run]").blur()
-    assert "No sign of trouble." in said(page)
+    assert "Nothing was found." in said(page)
 
 
 def test_what_was_stopped_is_not_asked_again(reader, log):
@@ -153,7 +182,7 @@ def test_what_was_stopped_is_not_asked_again(reader, log):
     until(page, "document.querySelector('progress').value > 0")
     page.click("run-doctor .stop")
     assert said(page) == "Stopped."
-    for question in ("scored", "held_out", "k", "map_gap"):
+    for question in ("held_out", "k", "map_gap"):
         expect(page.locator(f"[name={question}]")).to_be_hidden()
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
     page.evaluate(DROP, [FILE, log])
@@ -163,8 +192,7 @@ def test_what_was_stopped_is_not_asked_again(reader, log):
 def test_on_paper_there_is_nothing_to_press(reader):
     page = reader
     page.emulate_media(media="print")
-    for place in page.locator("run-doctor form > :is(details, .take, .ask)").all():
-        expect(place).to_be_hidden()
+    expect(page.locator("run-doctor form")).to_be_hidden()
     expect(page.locator("run-doctor .verdict")).to_be_visible()
 
 
@@ -194,7 +222,8 @@ def test_axe_finds_no_fault_in_any_fold(reader, log, looks):
 def test_a_page_without_scripts_shows_what_was_recorded_and_the_command(page_without_scripts, book):
     page = page_without_scripts
     page.goto(book + PAGE)
-    assert "at step 42" in page.inner_text("run-doctor .verdict")
-    expect(page.locator("run-doctor .take")).to_be_hidden()
+    assert "step 24" in page.inner_text("run-doctor .verdict")
+    expect(page.locator("run-doctor .picture .when")).to_be_visible()
+    expect(page.locator("run-doctor form")).to_be_hidden()
     expect(page.locator("run-doctor svg.run").first).to_be_visible()
     assert "python -m rlpt.doctor" in page.inner_text("article")

@@ -167,7 +167,7 @@ def test_a_readers_code_sends_and_stores_nothing_and_the_right_code_around_it_ru
 @pytest.mark.slow
 def test_what_reads_a_log_sends_and_stores_nothing(page, book, outside):
     page.goto(book + "doctor/")
-    page.check("[name=scored]")
+    page.click("[data-sample] >> nth=1")
     expect(page.locator("run-doctor")).to_have_attribute(STATE, "fired")
     nothing_leads_out(page, outside)
 

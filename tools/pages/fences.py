@@ -423,7 +423,7 @@ def doctor(_):
         "doctor",
         shown=own_doctor.opening(),
         signs=[dict(name=name, **explained(sign)) for name, sign in SIGNS.items()],
-        samples=list(own_doctor.SAMPLES),
+        samples=own_doctor.buttons(),
         quantities={name: row.words for name, row in metric_names.QUANTITIES.items()},
         limit=LIMIT // 1_000_000,
     )

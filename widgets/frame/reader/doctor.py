@@ -20,18 +20,17 @@ from rlpt import doctor, logs, metric_names
 from rlpt.doctor import words
 from sim.words import capital
 from widgets.frame.drawing.written import plain
-from widgets.frame.reader import doctor_chart
+from widgets.frame.reader import doctor_chart, doctor_lead
 
 Form = Mapping[str, Any]  # the content of the page's form: {name of a field: its value}
 NAMES = 300  # the most columns offered
 OPENING = "hack-plus"  # the log shown when the page opens
+NONE = "\t"  # in place of a held-out score: a column's name has no tab
 SAMPLES = {  # {the page's name for a real log: the log}; the page does not tell what happened in it
-    "GRPO, sums, 240 steps": OPENING,
-    "GRPO, sums, 200 steps": "late-collapse",
-    "GRPO, twelve prompts, 240 steps": "memorize",
-    "RLOO, sums, 100 steps": "rloo-sparse",
-    "DPO, sums, 100 steps": "dpo-lr-2e-2",
-    "GRPO, TRL's defaults, 300 steps": "healthy-defaults",
+    "sums, 240 steps": OPENING,
+    "sums, 200 steps": "late-collapse",
+    "twelve prompts": "memorize",
+    "sums, 300 steps": "healthy-defaults",
 }
 # read when imported: a snapshot of Python has no files
 TEXTS = {name: (files("rlpt.doctor") / "data" / f"{name}.csv").read_text(encoding="utf-8") for name in SAMPLES.values()}
@@ -113,8 +112,8 @@ def sample(name: str) -> dict[str, str]:
 
 # ── answers ──
 def reported(log: Any, form: Form) -> Any:
-    """The Report for a log and a form; without `scored`, no score except the reward is used."""
-    held_out = form.get("held_out", "") if form.get("scored") else None
+    """The Report for a log and a form."""
+    held_out = None if form.get("held_out") == NONE else form.get("held_out", "")
     completions, updates = (int(number(form.get(name), usual)) for name, usual in (("k", 0), ("updates", 1)))
     return doctor.report(log, held_out, mapped(form), completions, updates)
 
@@ -123,7 +122,7 @@ def answer(log: Any, form: Form) -> dict[str, Any]:
     """What the page says about a log: {said, first, found, written}; `written` is {selector of its place: HTML}."""
     report = reported(log, form)
     return dict(
-        said=with_minus_signs(words.summary(report)),
+        said=with_minus_signs(words.headline(report)),
         first=report.first.name if report.first else "",
         found=bool(report.status),
         written=offered(log, form, report.found) | written(report),
@@ -131,18 +130,22 @@ def answer(log: Any, form: Form) -> dict[str, Any]:
 
 
 def written(report: Any) -> dict[str, str]:
+    unit = report.found.unit
     read = [
         (words.words_of(quantity), " and ".join(curve.columns), curve.note)
         for quantity, curve in report.found.curves.items()
     ]
     return {
+        ".lead": html.escape(with_minus_signs(words.lead(report))),
+        ".picture": doctor_lead.drawing(report),
+        ".change": changed(report),
         ".whose": html.escape(f"{capital(words.kind(report.found))}: {words.counted(report)}."),
         ".chart": doctor_chart.drawing(report),
         ".facts": "".join(
-            looked_at(f"f{n}", words.steps_of(f.rows), f.says, f.alarm) for n, f in enumerate(report.facts)
+            looked_at(f"f{n}", words.steps_of(f.rows, unit), f.says, f.alarm) for n, f in enumerate(report.facts)
         ),
         ".events": "".join(
-            looked_at(f"e{n}", words.steps_of([event.step]), words.event_line(event))
+            looked_at(f"e{n}", words.steps_of([event.step], unit), words.event_line(event))
             for n, event in enumerate(report.events)
         )
         or "<li>No event was found.</li>",
@@ -150,6 +153,20 @@ def written(report: Any) -> dict[str, str]:
         ".notes": tagged("li", words.notes(report)),
         ".read tbody": "".join(f"<tr>{tagged('td', cells)}</tr>" for cells in read),
     }
+
+
+def changed(report: Any) -> str:
+    """What to change, what the log rules out, and what to expect, as HTML."""
+    advice = words.advised(report)
+    if not advice:
+        return ""
+    head = "Change one thing at a time" if len(advice.changes) > 1 else "Change"
+    items = "".join(
+        f"<li>{tagged('code', filter(None, [c.option]))}{html.escape(words.sentence(c.says))}</li>"
+        for c in advice.changes
+    )
+    rest = tagged("p", filter(None, (words.expected(advice), advice.excluded)))
+    return with_minus_signs(f"<h3>{head}</h3><ul>{items}</ul>{rest}")
 
 
 def looked_at(key: str, steps: str, says: str, alarm: bool = False) -> str:
@@ -172,7 +189,7 @@ def offered(log: Any, form: Form, found: Any = None) -> dict[str, str]:
     held_out = list(dict.fromkeys([*likely, *columns]))
     as_read = {name: " and ".join(curve.columns) for name, curve in used.items()}
     return {
-        "[name=held_out]": options("those that the log shows", held_out, form.get("held_out")),
+        "[name=held_out]": options("those that the log shows", held_out, form.get("held_out"), {NONE: "none"}),
         **{
             f"[name=map_{name}]": options(as_read.get(name, "not in the log"), columns, form.get(f"map_{name}"))
             for name in metric_names.QUANTITIES
@@ -180,10 +197,15 @@ def offered(log: Any, form: Form, found: Any = None) -> dict[str, str]:
     }
 
 
-def options(none: str, names: Sequence[str], chosen: str | None) -> str:
-    """The options of a select: first `none`, in words, for no column, then the names."""
-    listed = [f"<option{' selected' * (name == chosen)}>{html.escape(name)}</option>" for name in names[:NAMES]]
-    return f'<option value="">{html.escape(none)}</option>' + "".join(listed)
+def options(usual: str, names: Sequence[str], chosen: str | None, others: Mapping[str, str] | None = None) -> str:
+    """The options of a select: first `usual`, in words, for no column, then `others`, {value: words}, then names."""
+
+    def option(value: str, shown: str) -> str:
+        picked = " selected" * (value == (chosen or ""))
+        return f'<option value="{html.escape(value)}"{picked}>{html.escape(shown)}</option>'
+
+    first = {"": usual} | dict(others or {})
+    return "".join(option(*each) for each in [*first.items(), *((name, name) for name in names[:NAMES])])
 
 
 def number(value: Any, usual: float) -> float:
@@ -201,8 +223,13 @@ def with_minus_signs(text: str) -> str:
 
 # ── what the page shows before it has a log ──
 def opening() -> dict[str, Any]:
-    """What the page says about the first sample if no score except its reward is used."""
+    """What the page says about the first sample."""
     return answer(read(sample("")), {})
+
+
+def buttons() -> dict[str, str]:
+    """{the page's name for a sample: its curves, drawn small}."""
+    return {name: doctor_lead.small(reported(read(sample(name)), {})) for name in SAMPLES}
 
 
 def read(texts: Mapping[str, str]) -> Any:
@@ -216,7 +243,7 @@ def warmed() -> None:
     for encoding in ("utf-8-sig", "utf-16"):
         codecs.getincrementaldecoder(encoding)(errors="replace").decode(b"")
     for name in SAMPLES:
-        answer(read(sample(name)), dict(scored="on"))
+        answer(read(sample(name)), {})
     list(stream("begin", "{}"))
     for step, data in (("file", "x"), ("piece", b"dear diary"), ("end", "")):
         list(stream(step, data))

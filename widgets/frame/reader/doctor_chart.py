@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rlpt.doctor.columns import ASKED_FOR
-from rlpt.doctor.words import SIGNS
+from rlpt.doctor.words import SIGNS, words_of
 
 ORDER = [
     *("reward", "margin", "accuracy", "chosen", "zero_variance", "length", "gradient_norm", "entropy", "kl"),
@@ -34,20 +33,21 @@ def shown_curves(report: Any) -> list[str]:
 class Across:
     """The horizontal position of a step, in percent of the width."""
 
-    def __init__(self, steps: np.ndarray) -> None:
+    def __init__(self, steps: np.ndarray, left: float = LEFT, right: float = RIGHT) -> None:
         self.first, self.last = float(steps[0]), max(float(steps[-1]), float(steps[0]) + 1)
+        self.left, self.right = left, right
 
     def __call__(self, step: float) -> float:
         share = (step - self.first) / (self.last - self.first)
-        return round(LEFT + min(1.0, max(0.0, share)) * (RIGHT - LEFT), 3)
+        return round(self.left + min(1.0, max(0.0, share)) * (self.right - self.left), 3)
 
 
-def thinned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most POINTS points, in order: if there are more, the lowest and the highest of each stretch."""
-    if len(steps) <= POINTS:
+def thinned(steps: np.ndarray, values: np.ndarray, most: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many points, in order: if there are more, the lowest and the highest of each stretch."""
+    if len(steps) <= most:
         return steps, values
     places: list[int] = []
-    for part in np.array_split(np.arange(len(steps)), POINTS // 2):
+    for part in np.array_split(np.arange(len(steps)), most // 2):
         places += sorted({int(part[values[part].argmin()]), int(part[values[part].argmax()])})
     return steps[places], values[places]
 
@@ -106,13 +106,13 @@ def values_alone(report: Any) -> str:
     for name in shown_curves(report):
         top += LINE
         value = short(float(report.found.curves[name].values[0]))
-        lines.append(f'<text x="{LEFT}%" y="{top}" class="name">{escape(ASKED_FOR[name].words)}</text>')
+        lines.append(f'<text x="{LEFT}%" y="{top}" class="name">{escape(words_of(name))}</text>')
         lines.append(f'<text x="{RIGHT}%" y="{top}" class="ends">{value}</text>')
     return opened(report, top + LANE) + f"{''.join(rows(report, across, top))}{''.join(lines)}{strip}</svg>"
 
 
 def described(report: Any) -> str:
-    names = ", ".join(ASKED_FOR[name].words for name in shown_curves(report))
+    names = ", ".join(words_of(name) for name in shown_curves(report))
     return f"{len(report.events)} events above curves over steps: {names}"
 
 
@@ -127,7 +127,7 @@ def curve(report: Any, name: str, across: Across, top: int, height: int) -> tupl
     scale = ", log" if down.logarithmic else ""
     ends = f"{short(down.low)} to {short(down.high)}{scale}"
     part = (
-        f'<text x="{LEFT}%" y="{top - 4}" class="name">{escape(ASKED_FOR[name].words)}{beside}</text>'
+        f'<text x="{LEFT}%" y="{top - 4}" class="name">{escape(words_of(name))}{beside}</text>'
         f'<text x="{RIGHT}%" y="{top - 4}" class="ends">{ends}</text>'
         f'<svg x="{LEFT}%" y="{top}" width="{RIGHT - LEFT}%" height="{height}" viewBox="0 0 1000 100" '
         f'preserveAspectRatio="none" overflow="visible"><path class="frame" d="M0 100H1000"/>{polylines}</svg>'

@@ -14,7 +14,7 @@ from tests.rlpt.doctor import real_logs
 from widgets.frame.drawing.written import plain
 from widgets.frame.reader import doctor
 
-SCORED = json.dumps(dict(scored="on"))
+UNSCORED = json.dumps(dict(held_out=doctor.NONE))
 
 
 def says(step, data=""):
@@ -22,7 +22,7 @@ def says(step, data=""):
     return json.loads(answer)
 
 
-def brought(files, form=SCORED, size=1000):
+def brought(files, form="{}", size=1000):
     says("begin", form)
     for name, text in files.items():
         says("file", name)
@@ -42,7 +42,7 @@ def test_each_sample_is_a_real_log_that_is_read_in_pieces_and_gets_its_sign(name
 
 
 def test_samples_are_small_and_are_the_logs_that_the_tests_know():
-    assert len(doctor.SAMPLES) == 6
+    assert len(doctor.SAMPLES) == len(doctor.buttons()) == 4
     for name, text in doctor.TEXTS.items():
         assert text == real_logs.text(name) and len(text) <= 25_000
 
@@ -50,26 +50,31 @@ def test_samples_are_small_and_are_the_logs_that_the_tests_know():
 @pytest.mark.parametrize("format", framework_logs.FORMATS)
 def test_every_format_of_a_log_is_read_in_pieces(format):
     run = tracelab.trace(tracelab.Setting(**tracelab.KINDS["stale_rollouts"]), seed=0)
-    answer = brought(framework_logs.export(run, format), json.dumps(dict(scored="on", k="16")))
+    answer = brought(framework_logs.export(run, format), json.dumps(dict(k="16")))
     assert answer["first"] == "stale"
 
 
-def test_the_page_opens_on_what_the_first_sample_says_without_its_score():
+def test_the_page_opens_on_what_the_first_sample_says():
     opened = doctor.opening()
-    assert (
-        opened["first"] == "saturated"
-        and "at step 42: from here on every completion gets the same reward" in opened["said"]
-    )
-    assert brought(says("sample", "")["files"], "{}") == plain(opened)
+    assert opened["first"] == "hacked" and opened["said"] == "At step 24, the reward and another score part ways."
+    assert "went from 0.25 to 0" in opened["written"][".lead"]
+    assert "<code>max_steps=23</code>" in opened["written"][".change"]
+    assert brought(says("sample", "")["files"]) == plain(opened)
 
 
-def test_the_switch_and_a_named_score_change_the_diagnosis():
+def test_without_its_score_and_with_a_named_one_the_diagnosis_changes():
     brought(says("sample", "")["files"])
-    assert says("ask", SCORED)["first"] == "hacked" and "at step 24" in says("ask", SCORED)["said"]
-    assert says("ask", "{}")["first"] == "saturated"
-    named = says("ask", json.dumps(dict(scored="on", held_out="rewards/exact/mean")))
+    assert says("ask", "{}")["first"] == "hacked"
+    assert says("ask", UNSCORED)["first"] == "saturated" and "step 42" in says("ask", UNSCORED)["said"]
+    assert "selected>none<" in says("ask", UNSCORED)["written"]["[name=held_out]"]
+    named = says("ask", json.dumps(dict(held_out="rewards/exact/mean")))
     assert named["first"] == "hacked"
-    assert "<option selected>rewards/exact/mean</option>" in named["written"]["[name=held_out]"]
+    assert "selected>rewards/exact/mean<" in named["written"]["[name=held_out]"]
+
+
+def test_a_log_without_a_sign_has_nothing_to_change():
+    written = brought(says("sample", "sums, 300 steps")["files"])["written"]
+    assert written[".change"] == "" and "no proof" in written[".lead"] and "<svg" in written[".picture"]
 
 
 def test_a_field_without_a_number_keeps_the_default():
@@ -91,19 +96,20 @@ def test_one_row_is_answered():
 
 
 def test_a_log_column_can_be_named_by_hand():
-    text = "step,score,spread\n" + "".join(f"{n},{n / 40},0.5\n" for n in range(1, 41))
+    text = "step,alpha,spread\n" + "".join(f"{n},{n / 40},0.5\n" for n in range(1, 41))
     refused = brought({"log.csv": text})
-    offered = '<option value="">not in the log</option><option>score</option><option>spread</option>'
-    assert "None of its 2 columns" in refused["refused"] and refused["written"]["[name=map_reward]"] == offered
-    answer = says("ask", json.dumps(dict(map_reward="score", map_reward_sd="spread")))
-    assert "<td>reward</td><td>score</td>" in answer["written"][".read tbody"]
+    offered = '<option value="" selected>not in the log</option>', '<option value="alpha">alpha</option>'
+    assert "None of its 2 columns" in refused["refused"]
+    assert refused["written"]["[name=map_reward]"].startswith("".join(offered))
+    answer = says("ask", json.dumps(dict(map_reward="alpha", map_reward_sd="spread")))
+    assert "<td>reward</td><td>alpha</td>" in answer["written"][".read tbody"]
     assert "column names of no known framework" in answer["written"][".whose"]
 
 
 def test_column_names_of_a_log_are_shown_as_text_and_never_as_markup():
     name = "<img src=x onerror=alert(1)>&\"'"
     text = json.dumps([{"step": n, "reward": n, "reward_std": 1, name: n / 40} for n in range(1, 41)])
-    written = "".join(brought({name: text}, json.dumps(dict(scored="on", held_out=name)))["written"].values())
+    written = "".join(brought({name: text}, json.dumps(dict(held_out=name)))["written"].values())
     assert "<img" not in written and html.escape(name) in written
 
 
