@@ -155,7 +155,7 @@ class Kind:
 
 
 def rise(values):
-    """The mean of the last ten values over that of the first ten."""
+    """The mean of the last ten values minus that of the first ten."""
     return sum(values[-10:]) / 10 - sum(values[:10]) / 10
 
 

@@ -178,7 +178,8 @@ HELD_OUT = {  # asked for and never guessed: these columns only look like a held
     "open-instruct": r"eval/scores",
 }
 FRAMEWORKS = tuple(VERSIONS)
-EVERYBODYS = ("loss", "learning_rate", "train_loss", "train_learning_rate")  # keys that do not reveal the framework
+# keys that do not reveal the framework
+EVERYBODYS = ("loss", "lr", "learning_rate", "train_loss", "train_learning_rate")
 STEPS = (  # the first one counts
     *("train/global_step", "global_step", "trainer/global_step", "training_step", "current_steps"),
     *("step", "_step", "Step", "iteration", "iter", "update"),

@@ -2,7 +2,8 @@
 
 Not a model: quantities and comparisons. `report` is the way in; the command is `rlpt doctor FILE…`. The rooms:
 `columns` (quantities out of a log), `scorers` (what was not trained on), `curves` (batches, beginning, noise), `facts`,
-`events`, `order` (the diagnosis), `preferences` (logs of DPO), `words`.
+`events` (those of the reward in `reward`, thresholds in `marks`), `signs`, `order` (the diagnosis), `preferences` (logs
+of DPO), `changes` (what to change), `words`.
 """
 
 from rlpt.doctor.order import Report, report

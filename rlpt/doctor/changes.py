@@ -14,6 +14,8 @@ from rlpt.doctor.marks import shown
 
 COLUMN = {"TRL": "GRPOConfig"}  # of the table of options; any other framework is its own
 FEW = 256  # completions per step, below which a single unlucky batch can mislead
+FEW_BATCHES = 5  # a run that is stopped before has learned nothing
+WEIGHT = "weight each token by its probability under the trainer over that under the sampler"
 USUAL = 1e-6  # the learning rate that TRL, verl and OpenRLHF begin with
 
 
@@ -42,16 +44,22 @@ def excluded(case):
     run = case.run
     asked = OTHER_CAUSES.get(case.one.name, ())
     found = []
-    if "passes" in asked and case.per_batch == 1 and run.found.every == 1 and run.unit == "step":
-        found.append("several updates on one batch, since every row has a new one")
+    if (
+        "passes" in asked
+        and case.per_batch == 1
+        and run.found.every == 1
+        and run.unit == "step"
+        and run.found.framework == "TRL"
+    ):
+        found.append("several updates on one batch (each row has a new batch)")
     clipped = run.found.curves.get("clip_fraction")
     if "clip" in asked and clipped is not None and not clipped.values.any():
-        found.append("the clip, since nothing was clipped")
+        found.append("the clip (nothing was clipped)")
     if "gap" in asked and (gap := case.value("gap")) is not None and gap < 0.02:
-        found.append(f"the sampler, whose log-probs are within {shown(gap)} nats of the trainer's")
+        found.append(f"the sampler (its log-probs are within {shown(gap)} nats of the trainer's)")
     if "cut" in asked and run.has("cut_off") and not np.nansum(run.at("cut_off")):
-        found.append("the length limit, since no completion is cut off")
-    return f"The log rules out {', and '.join(found)}." if found else ""
+        found.append("the length limit (no completion is cut off)")
+    return f"The log rules out {' and '.join(found)}." if found else ""
 
 
 class Case:
@@ -74,6 +82,8 @@ class Case:
         return found.partition("{}")[0].rstrip("=: ") if value is None else found.replace("{}", str(value))
 
     def change(self, quantity, says, value=None):
+        if quantity == "steps" and not self.run.found.own_steps:
+            value = None  # rows are no steps, nor is what Weights & Biases counts
         return Change(self.option(quantity, value), says)
 
     def value(self, name, place=None):
@@ -95,7 +105,7 @@ class Case:
         if not np.isfinite(rates).any() or not np.nanmax(rates):
             return self.change("rate", "a tenth of the present learning rate")
         most = float(np.nanmax(rates))
-        return self.change("rate", f"a tenth of {shown(most)}, which the learning rate had reached", written(most / 10))
+        return self.change("rate", f"a tenth of {shown(most)}, the highest learning rate so far", written(most / 10))
 
     def larger_batch(self):
         size = self.run.size
@@ -103,16 +113,17 @@ class Case:
             times = max(2, 2 ** int(np.ceil(np.log2(min(8, FEW / size)))))
             says = f"{times} times as many prompts per step, since an update rests on only {size:.0f} completions"
             return self.change("batch", says)
-        return self.change(
-            "batch", "several times as many prompts per step, so that an update rests on more completions"
-        )
+        noun = "pairs" if self.run.found.of_preferences else "prompts"
+        return self.change("batch", f"several times as many {noun} per step, so that each update rests on more of them")
 
     def held(self):
-        """What a stable run would do, from the level before the loss."""
+        """What a stable run would do, from the level before the reward was lost."""
         before = self.run.reward[max(0, self.place - 10) : max(1, self.place)]
+        if not np.isfinite(before).any():
+            return "The reward does not fall."
         level, low = float(np.nanmean(before)), float(np.nanmin(self.run.reward))
         least, last = shown(level - 0.2 * (level - low)), self.run.batches[min(len(self.run) - 1, 2 * self.place + 10)]
-        return f"The reward does not fall below {least} up to {self.unit} {last:,.0f}."
+        return f"The reward does not fall below {least} until {self.unit} {last:,.0f}."
 
     def longer(self):
         cap = self.cap()
@@ -145,6 +156,10 @@ def too_long(case):
     return case.slower(), case.larger_batch(), case.held()
 
 
+def declined(case):
+    return case.slower(), case.larger_batch(), "The reward does not fall over the whole run."
+
+
 def sparse(case):
     easier = Change("", "easier prompts: before training, the model should solve about one in four")
     expect = "Fewer than half of the groups have equal rewards, and the reward rises within 100 steps."
@@ -169,22 +184,24 @@ def verifier(case):
 
 
 def cut(case):
-    return case.longer(), "less than a tenth of the completions are cut off, and some completions get a reward."
+    return case.longer(), "Less than a tenth of the completions are cut off."
 
 
 def endless(case):
     overlong = Change("", "give no reward to a completion that does not end")
-    return overlong, case.longer() if not case.run.has("cut_off") else case.slower(), "Fewer completions are cut off."
+    return overlong, case.slower(), "Fewer completions are cut off."
 
 
 def hacked(case):
-    score = case.one.column or "the score that was not trained on"
+    score = case.one.column
     best = case.run.batches[max(0, case.place - 1)]
     stop = case.change(
-        "steps", f"stop at {case.unit} {best:,.0f}, mend the reward, and continue from there", f"{best:.0f}"
+        "steps", f"stop at {case.unit} {best:,.0f}, fix the reward, and continue from there", f"{best:.0f}"
     )
-    read = Change("", f"read ten completions from the last rows: what gets a reward that “{score}” does not count?")
-    return read, stop, f"“{score}” rises together with the mended reward."
+    if case.place < FEW_BATCHES:
+        stop = Change("", "fix the reward, and start over")
+    read = Change("", f"read ten completions from the last rows: which of them get a reward although “{score}” is low?")
+    return read, stop, f"“{score}” rises together with the fixed reward."
 
 
 def traded(case):
@@ -193,8 +210,8 @@ def traded(case):
 
 
 def long_answers(case):
-    own = Change("", "log a score that knows nothing of length, with weight 0")
-    return own, "That score rises too, if the length is worth its tokens."
+    own = Change("", "log a score that ignores length, with weight 0")
+    return own, "That score does not rise with the reward."
 
 
 def memorized(case):
@@ -203,18 +220,20 @@ def memorized(case):
     if scorer is None:
         return more, "The other prompts gain at least half as much."
     best = scorer.curve.steps[int(np.argmax(scorer.curve.values))]
+    if case.run.batch_of(best) < FEW_BATCHES:
+        return more, "The other prompts gain at least half as much as those that are trained on."
     stop = case.change("steps", f"stop at {case.unit} {best:,.0f}, where other prompts did best", f"{best:.0f}")
     return more, stop, "The other prompts gain at least half as much as those that are trained on."
 
 
 def gap(case):
-    weigh = case.change("correction", "weigh tokens by the ratio of trainer and sampler", "token ratio, at most 2")
+    weigh = case.change("correction", WEIGHT, "token ratio, at most 2")
     same = Change("", "sample and train with the same weights, temperature and precision")
     return same, weigh, "The gap in the first row is below 0.02 nats per token."
 
 
 def stale(case):
-    weigh = case.change("correction", "weigh tokens by the ratio of trainer and sampler", "token ratio, at most 2")
+    weigh = case.change("correction", WEIGHT, "token ratio, at most 2")
     return (
         weigh,
         Change("", "send the weights to the sampler more often"),
@@ -223,7 +242,10 @@ def stale(case):
 
 
 def no_number(case):
-    return case.slower(), "The rows before stay finite up to the end. If not, look at the row before for its loss."
+    return (
+        case.slower(),
+        "All values stay finite to the end. If they do not, look at the loss in the row before the first NaN.",
+    )
 
 
 def tiny_rate(case):
@@ -232,25 +254,25 @@ def tiny_rate(case):
 
 def stopped(case):
     keep = case.change("schedule", "a schedule that does not fall to 0", "constant_with_warmup")
-    more = case.change("steps", "more steps, over which the schedule is stretched")
+    more = case.change("steps", "more steps, so that the schedule reaches 0 later")
     return more, keep, "The learning rate is above 0 in the last row."
 
 
 def lost_gradient(case):
     changed = Change("", "compare one trained parameter before and after a step: it must change")
-    version = Change("", "another version of what shards or scales the gradients, such as DeepSpeed")
+    version = Change("", "try another version of the library that shards or scales the gradients, such as DeepSpeed")
     return changed, version, "The gradient norm is above 0 wherever rewards differ within a group."
 
 
 def no_advantage(case):
-    several = case.change("samples", "at least two completions per prompt", 8)
+    several = case.change("samples", "eight completions per prompt, because one cannot be compared with others", 8)
     return several, "The largest advantage is above 0."
 
 
 def broken_kl(case):
-    off = case.change("penalty", "no KL term, to see whether the rest learns", "0.0")
+    off = case.change("penalty", "no KL term, to see whether the policy learns without it", "0.0")
     return (
-        Change("", "load the reference from the weights that are trained"),
+        Change("", "load the reference from the weights that training starts from"),
         off,
         "The KL in the first row is below 0.01.",
     )
@@ -275,7 +297,7 @@ def no_gain(case):
 
 def used_up(case):
     stop = case.change("steps", "stop here", f"{case.one.step:.0f}")
-    return Change("", "new prompts, which the model solves now and then"), stop, "Groups with different rewards."
+    return Change("", "new prompts that the model sometimes solves"), stop, "In most groups, the rewards differ."
 
 
 def flat(case):
@@ -290,13 +312,13 @@ def destroyed_pairs(case):
 
 
 def less_likely(case):
-    price = case.change("penalty", "a larger β, which holds the policy nearer to its reference", 0.5)
+    price = case.change("penalty", "a larger β, to keep the policy closer to its reference")
     also = Change("", "add the log-prob of the chosen answers to the loss")
     return also, price, "The log-prob of the chosen answers does not fall below its first value."
 
 
 def undecided(case):
-    swapped = Change("", "read ten pairs: which answer is called chosen?")
+    swapped = Change("", "read ten pairs: is the better answer the one that is called chosen?")
     faster = case.change("rate", "ten times the learning rate")
     return swapped, faster, "More than six of ten pairs are ranked correctly after 50 steps."
 
@@ -324,6 +346,7 @@ ADVICE = {
     "step": too_long,
     "spell": too_long,
     "fell": too_long,
+    "declined": declined,
     "endless": endless,
     "jump": too_long,
     "far": too_long,

@@ -16,7 +16,10 @@ UNREAD_GROUPS = (
     "The share of groups in which all rewards are equal cannot be read off this log. It is 0 or 1 throughout, as with "
     "a deviation over the batch, or below 1 although all rewards are equal, as in RLOO with the KL in its reward."
 )
-GUESSED = "“{}” is taken for the {}, by its name alone. If it is not, say which column is: --map {}=NAME."
+GUESSED = (
+    "“{}” is read as the {}, judging by its name alone. If that is wrong, name the right column, under “Which column "
+    "is which” or by --map {}=NAME."
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,6 @@ class Curve:
     values: np.ndarray
     columns: tuple  # the names in the log
     note: str = ""
-    bound: bool = False  # no more than a lower bound
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Found:
     notes: tuple
     gone: tuple = ()  # (quantity, column, the step from which on it has no number)
     unit: str = "step"  # “row” where rows were counted
+    own_steps: bool = True  # whether a step of the log is one of the run
 
     @property
     def of_preferences(self):
@@ -67,7 +70,7 @@ def resolved(wanted, names):
     same = [name for name in names if metric_names.key(name) == metric_names.key(wanted)]
     if len(same) != 1:
         near = metric_names.nearest(wanted, names)
-        others = f"Near it: {logs.listed(near)}." if near else f"There are {logs.listed(list(names))}."
+        others = f"Similar names: {logs.listed(near)}." if near else f"There are {logs.listed(list(names))}."
         raise logs.Unreadable(f"No column is called “{wanted}”. {others}")
     return same[0]
 
@@ -112,6 +115,7 @@ def quantities(log, mapped=None, k=0):
         ),
         gone=gone,
         unit=log.unit,
+        own_steps=log.unit == "step" and counts_updates(log),
     )
 
 
@@ -187,14 +191,19 @@ def made(columns, names, k):
     if how in (K3, SIGNED):
         return Curve(steps, gap_of(values), (name,), "from a KL, as of a Gaussian log-ratio: 0.8 √(2 KL)")
     if how == BOUND:
-        return Curve(steps, values, (name,), "a difference of probabilities, less than that of their logarithms", True)
+        return Curve(steps, values, (name,), "a difference of probabilities, less than that of their logarithms")
     if how in (REST, PERCENT):
-        return Curve(steps, 1 - values / (1 if how == REST else 100), (name,), f"what {name[:40]} leaves")
+        return Curve(
+            steps,
+            1 - values / (1 if how == REST else 100),
+            (name,),
+            f"{1 if how == REST else '100%'} minus {name[:40]}",
+        )
     if how == GROUP_SD:
         if k < 2:
             return None
         share = np.maximum(0, 1 - sqrt(k) * values)
-        return Curve(steps, share, (name,), f"a bound, for rewards of 0 and 1 in groups of {k}", True)
+        return Curve(steps, share, (name,), f"a bound, for rewards of 0 and 1 in groups of {k}")
     return Curve(steps, values, (name,))
 
 
@@ -209,7 +218,7 @@ def from_range(columns, reward, names):
     mean = reward.values[np.isin(reward.steps, steps)]
     above, below = (np.array([most[step] for step in steps]) - mean, mean - np.array([least[step] for step in steps]))
     deviation = np.sqrt(np.maximum(above, 0) * np.maximum(below, 0))
-    return Curve(steps, deviation, tuple(columns.values()), "from the range, as of two values")
+    return Curve(steps, deviation, tuple(columns.values()), "from the range, as if rewards had two values")
 
 
 def refused(curves, framework):
@@ -234,10 +243,15 @@ def apart(steps):
     return float(np.median(np.diff(steps))) if len(steps) > 1 else 1.0
 
 
+def counts_updates(log):
+    """Whether the steps of a log are the run's: verl and NeMo RL set those of Weights & Biases themselves."""
+    return log.counted or log.framework in ("verl", "NeMo RL")
+
+
 def noted(log, steps):
     notes = []
-    if not log.counted and log.framework not in ("verl", "NeMo RL"):  # which set them themselves
-        notes.append("Its steps are calls of Weights & Biases; a row is taken for an update.")
+    if not counts_updates(log):
+        notes.append("Its steps count calls to Weights & Biases, so each row is read as one update.")
     if len(steps) > 1 and np.diff(steps).max() > 3 * apart(steps):
         at = int(np.diff(steps).argmax())
         notes.append(f"No row between the steps {steps[at]:g} and {steps[at + 1]:g}.")

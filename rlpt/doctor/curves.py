@@ -122,6 +122,11 @@ class Run:
         return neighbors(self.reward) or most / 4
 
     @cached_property
+    def jitter(self):
+        """The same with what prompts add that differ from batch to batch."""
+        return max(self.noise, neighbors(self.reward))
+
+    @cached_property
     def rise(self):
         """(how much the last fifth's reward lies above the first batches', standard error); None below four batches."""
         return rise(self.reward, self.noise)
@@ -134,10 +139,6 @@ class Run:
         """A curve's beginning; None where it has no value in batch 1."""
         return beginning(self.at(name))
 
-    def lasts(self, mask, known=None):
-        """The first batch from which on a mask lasts; None without one."""
-        return first_lasting(mask, np.isfinite(self.reward) if known is None else known)
-
 
 def window(batches):
     """Batches of a run's beginning."""
@@ -145,7 +146,7 @@ def window(batches):
 
 
 def rise(values, noise):
-    """(mean of the last fifth less that of the first batches, its standard error); None below four values."""
+    """(mean of the last fifth minus that of the first batches, its standard error); None below four values."""
     values = values[np.isfinite(values)]
     if len(values) < 4:
         return None

@@ -62,7 +62,7 @@ def groups(run):
 
 def first_update(run):
     """Whether the first row is the first update, and a row an update."""
-    return run.found.every == 1 and run.found.steps[0] <= 1
+    return run.unit == "step" and run.found.every == 1 and run.found.steps[0] <= 1
 
 
 def jump_entropy(run):
@@ -70,7 +70,7 @@ def jump_entropy(run):
     if not (first_update(run) and len(run) >= 7 and begin):
         return
     if values[2] < LIMIT["jump"] * begin and np.nanmax(values[2:7]) < LIMIT["half"] * begin:
-        says = f"after two updates it is {shown(values[2] / begin)} times the initial value"
+        says = f"after two steps it is {shown(values[2] / begin)} times the initial value"
         yield event(run, "entropy jumps", 1, says, "entropy")
 
 
@@ -84,7 +84,7 @@ def jump_kl(run):
     most, last = known.max(), known[-max(1, len(known) // 5) :].mean()
     gained = known[2] - known[0]
     if gained > LIMIT["jump_kl"] * most and known[2:7].min() > 0.4 * most and last > LIMIT["jump_kl"] * most:
-        yield event(run, "KL jumps", 1, f"{shown(gained / most)} of its maximum was reached in two updates", "kl")
+        yield event(run, "KL jumps", 1, f"{shown(gained / most)} of its maximum was reached in two steps", "kl")
 
 
 def kl_large(run):
@@ -92,7 +92,8 @@ def kl_large(run):
         unit = run.begin("entropy") or 1.0
 
         def says(value):
-            return f"{shown(value)} nats per token; the entropy per token was {shown(unit)}"
+            beside = f", and the entropy per token was {shown(unit)}" if run.begin("entropy") else ""
+            return f"{shown(value)} nats per token{beside}"
 
         yield from lasting(run, "kl", run.at("kl") > LIMIT["large"] * unit, "KL is large", says)
 
@@ -103,7 +104,7 @@ def kl_returns(run):
     if len(values) >= 10:
         fifth = len(values) // 5
         late, most = values[-fifth:].mean(), values[: len(values) // 2].max()
-        if late < most / 10 and late < values[:fifth].mean() / 4:
+        if most > 0 and late < most / 10 and late < values[:fifth].mean() / 4:
             place = int(values[: len(values) // 2].argmax())
             yield event(run, "KL returns", place, f"from {shown(most)} to {shown(late)} nats per token", "kl")
 
@@ -139,7 +140,10 @@ def spike(run):
 
 
 def gone(run):
-    for quantity, name, since in run.found.gone[:1]:
+    """Of what tells that a run diverged, if it had numbers before: one alone may be a summary's row."""
+    names = run.found.names
+    told = [each for each in run.found.gone if each[0] in ("loss", "reward", "gradient_norm", "kl")]
+    for quantity, name, since in [each for each in told if names[each[1]].steps and names[each[1]].trailing > 1][:1]:
         says = f"“{name[:40]}” is NaN, null or infinite to the end"
         yield event(run, "no number", run.batch_of(since), says, quantity)
 

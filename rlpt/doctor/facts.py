@@ -70,9 +70,9 @@ def one_reward(run):
         yield fact(run, "In every batch the rewards within each group are equal.", "reward_sd", True)
     elif (t := since(alike)) is not None:
         c, most = np.median(run.reward[t:]), np.nanmax(run.reward[:t]) if t else np.nan
-        before = f" The best batch before that had {shown(most)}." if t else ""
-        completions = f"{every(alike, t)} completion"
-        says = f"From {run.unit} {run.batches[t]:,.0f} on, {completions} gets the same reward, {shown(c)}.{before}"
+        before = f" The highest mean of a batch before that was {shown(most)}." if t else ""
+        since_then = f"From {run.unit} {run.batches[t]:,.0f} on"
+        says = f"{since_then}, all completions of {every(alike, t)} batch get the same reward, {shown(c)}.{before}"
         yield fact(run, says, "reward", True, t)
 
 
@@ -106,7 +106,7 @@ def gradient(run):
     elif zero.any():
         says = f"The gradient is exactly 0 in {zero.sum():,} of {len(zero):,} rows"
         if explained(run, steps[zero]):
-            yield Fact(f"{says}; it is, wherever all groups agree.", False, rows(0), "gradient_norm")
+            yield Fact(f"{says}, in most of which all groups have equal rewards.", False, rows(0), "gradient_norm")
         else:
             yield Fact(f"{says}.", bool(zero.mean() >= 0.5), rows(0), "gradient_norm")
 
@@ -153,7 +153,8 @@ def numbers(run):
     for quantity, name, step in run.found.gone:
         says = f"“{name[:40]}” is NaN, null or infinite from {run.unit} {step:,.0f} on."
         last = max(step, float(run.found.steps[-1]))
-        yield Fact(says, quantity in asked, (float(step), last), quantity)
+        known = run.found.names[name].steps or not run.found.curves
+        yield Fact(says, quantity in asked and bool(known), (float(step), last), quantity)
 
 
 def ends(run, name):
@@ -167,12 +168,13 @@ def cut_off(run):
     if run.has("cut_off") and run.begin("cut_off") is not None:
         begin, end, most = ends(run, "cut_off")
         if most > 0:
-            says = (
-                f"The fraction of completions that are cut off went from {begin:.0%} to {end:.0%} (highest {most:.0%})."
-                if len(run) > 1
-                else f"{most:.0%} of the completions in the one batch are cut off."
-            )
-            yield fact(run, says, "cut_off", max(begin, end) >= CUT)
+            what = "The fraction of completions that are cut off"
+            says = f"{what} went from {begin:.0%} to {end:.0%} (highest {most:.0%})."
+            if f"{begin:.0%}" == f"{end:.0%}":
+                says = f"{what} is {begin:.0%} both at the beginning and at the end (highest {most:.0%})."
+            if len(run) == 1:
+                says = f"{most:.0%} of the completions in the one batch are cut off."
+            yield fact(run, says, "cut_off", end >= CUT)
 
 
 def length(run):
@@ -223,7 +225,8 @@ def penalty(run):
 def weights(run, scores):
     if len(scores.weights) > 1:
         total = " + ".join(f"{shown(weight)} × {each}" for each, weight in scores.weights.items())
-        yield fact(run, f"The reward is {total}. A score with weight 0 was logged, but not trained on.", "reward")
+        unused = "" if all(scores.weights.values()) else " A score with weight 0 was logged, but not trained on."
+        yield fact(run, f"The reward is {total}.{unused}", "reward")
 
 
 def components(run, scores):
@@ -247,7 +250,7 @@ def held_out(run, scores):
     for each in scores.scorers:
         values = each.curve.values
         what = "the training reward on other prompts" if each.trained else "a score that was not trained on"
-        says = f"{each.name}, {what}, went from {shown(values[0])} to {shown(values[-2:].mean())}."
+        says = f"“{each.name}”, {what}, went from {shown(values[0])} to {shown(values[-2:].mean())}."
         yield Fact(says, False, (float(each.curve.steps[0]), float(each.curve.steps[-1])), "held_out")
 
 

@@ -39,11 +39,10 @@ class Event:
     quantity: str  # the curve that it is seen in
     lasting: bool = True
     column: str = ""  # of a held-out score
-    times: float = 0.0  # how far it went, in its own measure
 
 
-def event(run, kind, place, says, quantity, lasting=True, column="", times=0.0):
-    return Event(kind, int(place), float(run.batches[int(place)]), says, quantity, lasting, column, times)
+def event(run, kind, place, says, quantity, lasting=True, column=""):
+    return Event(kind, int(place), float(run.batches[int(place)]), says, quantity, lasting, column)
 
 
 def shown(value):

@@ -75,6 +75,7 @@ def diagnosed(run, scores, seen):
         *signs.outweighed(run, seen),
         *signs.narrower(run, seen, lost),
     ]
+    asked += signs.declined(run, asked)
     asked += signs.drift(run, seen, asked)
     asked += signs.saturated(run, seen, asked)
     asked += signs.flat(run, asked)

@@ -52,7 +52,7 @@ def loss_events(run, loss):
     known = loss[np.isfinite(loss)]
     high = known > HIGH_LOSS
     if len(known) > SOON and high.mean() >= 0.25 and known.max() > 3 * np.log(2):
-        says = f"above the ln 2 at which it begins in {high.mean():.0%} of the rows, up to {shown(known.max())}"
+        says = f"above 1.5 × ln 2 in {high.mean():.0%} of the rows, and {shown(known.max())} at most"
         yield event(run, "loss jumps", int(np.flatnonzero(loss > HIGH_LOSS)[0]), says, "loss")
     elif (place := first_lasting(loss > HIGH_LOSS, np.isfinite(loss))) is not None:
         yield event(run, "loss up", place, f"{shown(loss[place])}, above the ln 2 at which it begins", "loss")
@@ -90,9 +90,13 @@ def undecided(run):
 
 
 def of_another_loss(loss):
-    """Whether it begins far above ln 2 and falls to less than half, as that of IPO does where all is well."""
+    """Whether it begins above 1.5 ln 2 and falls, as of IPO, ORPO and sums with a loss of the chosen answers."""
     seen = loss[np.isfinite(loss)]
-    return len(seen) > 3 and seen[0] > 2 * np.log(2) and np.median(seen[-len(seen) // 4 :]) < seen[0] / 2
+    if len(seen) < 4 or seen[0] <= HIGH_LOSS:
+        return False
+    late = np.median(seen[-len(seen) // 4 :])
+    halved = seen[0] > 2 * np.log(2) and late < seen[0] / 2
+    return bool(halved or (late < seen[0] and seen.max() < 1.2 * seen[0]))
 
 
 def signs(run, seen):

@@ -12,6 +12,7 @@ from rlpt.doctor.marks import LIMIT, NEAR, event, shown
 
 WINDOWS = (5, 10, 20, 40)  # batches before and after an edge
 MOST = 4  # falls that are searched for
+TRIES = 12  # edges that are looked at, of which some are no fall
 
 
 def edge(values, noise, scale, size=None):
@@ -47,15 +48,18 @@ def falls(run, others):
     known = np.isfinite(run.reward)
     values, places = run.reward[known], np.flatnonzero(known)
     seen, start = [], 0
-    while run.has("reward") and len(seen) < MOST and (fall := edge(values[start:], run.noise, run.scale, run.size)):
+    for _ in range(TRIES if run.has("reward") else 0):
+        if len(seen) == MOST or not (fall := edge(values[start:], run.jitter, run.scale, run.size)):
+            break
         t, before, after = start + fall[0], *fall[1:]
         back = regained(values[t:], before)
         if back is not None:
             after = float(values[t : t + back].mean())
-        seen += one_fall(run, others, values[start:], places[t], t - start, before, after, back)
-        if back is None:
+        one = one_fall(run, others, values[start:], places[t], t - start, before, after, back)
+        seen += one
+        if one and back is None:
             break
-        start = t + back
+        start = t + (back or WINDOWS[0])  # past what was no fall, and past one that came back
     return seen
 
 
@@ -65,10 +69,10 @@ def one_fall(run, others, values, place, t, before, after, back):
     beside = [e for e in near if e.kind not in ("reward rises", "held-out score falls")]
     if (not beside and drop < LIMIT["fall_alone"]) or only_a_rise(run, values, t, before, after):
         return []
-    last = values[-max(1, len(values) // 5) :].mean()
+    last = values[max(t, len(values) - max(1, len(values) // 5)) :].mean()
     says = f"from {shown(before)} to {shown(after)}, by {shown(drop)} {run.measure}"
     lasting = back is None and bool(last < (before + after) / 2)
-    return [event(run, "reward falls", place, says, "reward", lasting, times=drop)]
+    return [event(run, "reward falls", place, says, "reward", lasting)]
 
 
 def only_a_rise(run, values, t, before, after):
@@ -139,9 +143,7 @@ def rises(run):
         smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
         half = values[: curves.window(len(values))].mean() + gained / 2
         place = np.flatnonzero(known)[int((smooth >= half).argmax())]
-        yield event(
-            run, "reward rises", place, f"half of its total gain of {shown(gained)} is reached", "reward", times=gained
-        )
+        yield event(run, "reward rises", place, f"half of its total gain of {shown(gained)} is reached", "reward")
 
 
 def held_out_falls(run, scorer):

@@ -15,6 +15,7 @@ from rlpt.doctor.columns import Curve, arrays, resolved
 
 EXACT = 1e-4  # of the reward's size: TRL logs seven digits
 TRAINED = re.compile(r"(?:train_)?rewards_(.+?)(?:_mean)?(?<!_std)")  # of keys of columns; without _mean in 2025
+COUNTER = re.compile(r"(^|_)(len|length|tokens?)(_|$)")  # counts tokens, and scores nothing
 EVALUATED = re.compile(r"(?:eval_)?eval_rewards_(.+)_mean")
 VALIDATED = re.compile(r"val_core_(.+?)_(acc|reward)_mean_\d+")
 PASSED = re.compile(r"(?:eval_)?eval_(.+)_pass1")
@@ -65,7 +66,8 @@ def all_scorers(found, functions, weights, names):
         trained = [arrays(names[functions[each]])[1] for each, weight in weights.items() if weight]
         for each, weight in weights.items():
             values = arrays(names[functions[each]])[1]
-            if not weight and not any(len(values) == len(one) and np.allclose(values, one) for one in trained):
+            same = any(len(values) == len(one) and np.allclose(values, one) for one in trained)
+            if not weight and not same and not COUNTER.search(each):
                 yield Scorer(functions[each], curve(functions[each], names), False)
         for each, name in matched(EVALUATED, names).items():
             yield Scorer(name, curve(name, names), bool(weights.get(each)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlpt.doctor import facts
-from rlpt.doctor.curves import ALIKE, neighbors, rise
+from rlpt.doctor.curves import ALIKE, neighbors, rise, window
 from rlpt.doctor.marks import LIMIT, NEAR, shown
 
 MEANWHILE = {
@@ -26,6 +26,7 @@ COMPANIONS = tuple(MEANWHILE)
 ENDINGS = ("most groups alike", "gradient 0")
 ALL_CUT = 0.9  # of the completions of one batch, which is enough
 IMPOSSIBLE = 15.0  # nats per token: a vocabulary of three million has a logarithm of 15
+FULL = 0.9  # of a score's maximum of 1: it has no room to rise
 LEAST = 5  # batches that a reward which never differs, and groups without a difference, are looked for in
 
 
@@ -62,7 +63,7 @@ def infrastructure(run, seen):
         if event := seen.first(kind):
             says = event.says if kind == "no number" else f"the gap is {event.says}"
             yield sign(run, name, event.place, says, event.quantity)
-    if any(fact.alarm for fact in facts.tiny_rate(run)):
+    if not run.rose and any(fact.alarm for fact in facts.tiny_rate(run)):
         yield sign(run, "rate", 0, "", "learning_rate")
     elif (t := facts.stopped(run)) is not None:
         says = f"the learning rate is exactly 0 in the last {len(run) - t} batches"
@@ -229,7 +230,7 @@ def at_that_row(run, place):
     values = [
         f"the {text} is {shown(run.at(name)[place])}"
         for name, text in (("learning_rate", "learning rate"), ("gradient_norm", "gradient norm"))
-        if place >= 10 and run.has(name)
+        if place >= 10 and np.isfinite(run.at(name)[place])
     ]
     if jump := rate_jump(run, place):
         values[:1] = [f"the learning rate has just gone from {shown(jump[0])} to {shown(jump[1])}"]
@@ -263,16 +264,23 @@ def less_than_a_third(run, scorer):
     return gain[0] + 2 * gain[1] < run.rise[0] / run.scale / 3
 
 
+def left_behind(run, scorer):
+    """Whether a scorer that had room to rise did not, and gained surely less than a third of what the reward did."""
+    gain, values = gained(run, scorer), scorer.curve.values
+    full = values.max() <= 1 and values[:3].mean() > FULL
+    return not full and gain is not None and gain[0] <= 2 * gain[1] and less_than_a_third(run, scorer)
+
+
 def paid_for_else(run, scores, seen):
-    """The reward rose, or one of its functions, and what was not trained on fell, or gained little."""
+    """The reward rose, or one of its functions, and what was not trained on fell, or was left behind."""
     taken_over = risen_functions(run, scores)
     if not run.rose and not taken_over:
         return
     for each in scores.scorers:
         fell = [e for e in seen.of("held-out score falls") if e.column == each.name]
-        if not each.trained and (fell or (run.rose and less_than_a_third(run, each))):
-            rises = [e.place for e in seen.of("reward rises", "completions longer", "cut off")]
-            first = min(rises or [e.place for e in fell])
+        if not each.trained and (fell or (run.rose and left_behind(run, each))):
+            rises = [e.place for e in seen.of("reward rises", "completions longer", "cut off") if e.place]
+            first = min(rises or [e.place for e in fell], default=0)
             values = each.curve.values
             detail = f"“{each.name}” went from {shown(values[0])} to {shown(values[-2:].mean())}"
             if not run.rose:
@@ -329,7 +337,8 @@ def memorized(run, scores, seen):
 
 
 def last_fifth(values):
-    return float(np.nanmean(values[-max(1, len(values) // 5) :]))
+    known = values[np.isfinite(values)]
+    return float(known[-max(1, len(known) // 5) :].mean()) if len(known) else np.nan
 
 
 def length_paid(run, scores, seen, lost):
@@ -343,8 +352,10 @@ def length_paid(run, scores, seen, lost):
             return
     if cut is None or (run.has("reward") and np.all(run.reward == run.reward[0])):
         return
+    if last_fifth(run.at("cut_off")) < LIMIT["cut_off"]:
+        return  # they learn to end
     if (run.begin("cut_off") or 0) >= LIMIT["cut_off"] or run.rose or len(run) < 20:
-        yield sign(run, "cut off", cut.place, cut.says, "cut_off")
+        yield sign(run, "cut off", cut.place, cut.says, "cut_off", aside=cut.place == 0)
     elif last_fifth(run.at("cut_off")) >= 0.5:  # it came later, and the reward did not ask for it
         entropy = run.at("entropy")
         says = f"{last_fifth(run.at('cut_off')):.0%} of the completions reach the length limit at the end"
@@ -358,7 +369,7 @@ def far(run, seen, lost):
         return
     if jump := seen.first("entropy jumps", "KL jumps"):
         yield sign(run, "jump", jump.place, f"{jump.kind}: {jump.says}", jump.quantity)
-    elif (large := seen.first("KL is large")) and not run.rose:
+    elif (large := seen.first("KL is large")) and run.has("reward") and not run.rose:
         yield sign(run, "far", large.place, f"the KL is {large.says}", "kl")
 
 
@@ -367,7 +378,11 @@ def outweighed(run, seen):
         return
     # of a batch that is used once the logged loss is β × the KL in any run: what counts is how large that is
     coefficient = facts.coefficient(run)
-    if coefficient is not None and coefficient[0] * np.nanmax(run.at("kl")) >= 0.2 * (run.scale or 0):
+    if (
+        coefficient is not None
+        and coefficient[0] > 0
+        and coefficient[0] * np.nanmax(run.at("kl")) >= 0.2 * (run.scale or 0)
+    ):
         yield sign(run, "penalty", 0, f"the loss is {shown(coefficient[0])} × the KL", "kl")
     elif back := seen.first("KL returns"):
         yield sign(run, "penalty", back.place, f"the KL fell {back.says}", "kl")
@@ -385,6 +400,17 @@ def narrower(run, seen, wreck):
             f"{shown(error)} standard deviations"
         )
         yield sign(run, "narrower", down.place, detail, "entropy")
+
+
+def declined(run, others):
+    """The reward surely falls over the whole run, too slowly for an edge."""
+    if others or run.rise is None or not run.scale or len(run) < 20:
+        return []
+    if run.rise[0] > -max(LIMIT["fall"] * run.scale, 3 * run.rise[1]):
+        return []
+    known = run.reward[np.isfinite(run.reward)]
+    first = float(known[: window(len(known))].mean())
+    return [sign(run, "declined", 0, f"the reward went from {shown(first)} to {shown(first + run.rise[0])}", "reward")]
 
 
 def drift(run, seen, others):

@@ -35,12 +35,12 @@ SIGNS = {
         *("02", "rollout", "Two temperatures"),
     ),
     "stale": Sign(
-        *(INFRASTRUCTURE, "other samples", "From {step} on, the samples come from older weights."),
+        *(INFRASTRUCTURE, "stale samples", "From {step} on, the samples come from older weights."),
         "Sampler and trainer drift apart. That does not always hurt.",
         *("22c", "weight_sync", "Lag 8, no correction"),
     ),
     "no number": Sign(
-        *(INFRASTRUCTURE, "no number", "From {step} on, the log contains no numbers."),
+        *(INFRASTRUCTURE, "no number", "From {step} on, the {quantity} is not a number."),
         "The run may have diverged here or before.",
         *("10", "compare", "GRPO at PPO's rate"),
     ),
@@ -61,8 +61,8 @@ SIGNS = {
     ),
     "no advantage": Sign(
         *(INFRASTRUCTURE, "no advantage", "Every advantage is exactly 0."),
-        "Scores differ, but nothing is learned from them: a group may have one completion, or its members may not be "
-        "recognized as a group.",
+        "Scores differ, but nothing is learned from them. Perhaps each group has only one completion, or its "
+        "completions are not recognized as a group.",
         *("11", "grpo", "Hard sums, fours"),
     ),
     "reference": Sign(
@@ -72,7 +72,7 @@ SIGNS = {
     ),
     "truncation": Sign(
         *(DATA, "cut answers", "Completions are cut off, and none gets a reward."),
-        "The length limit may be the cause, or the verifier.",
+        "The cause may be the length limit or the verifier.",
         *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "verifier": Sign(
@@ -92,7 +92,7 @@ SIGNS = {
     ),
     "hacked": Sign(
         *(REWARD, "other target", "At {step}, the reward and another score part ways."),
-        "A score that is not trained on does not rise with the reward. One of the two is wrong.",
+        "A score that is not trained on does not rise with the reward. One of the two may be wrong.",
         *("03", "reward_and_reference", "Leaky, β of R1"),
     ),
     "traded": Sign(
@@ -107,12 +107,13 @@ SIGNS = {
     ),
     "length": Sign(
         *(REWARD, "length", "The reward may favor length."),
-        "Completions grow as it rises. A score that is not trained on would show whether they also get better.",
+        "Completions grow while the reward rises. A score that is not trained on would show whether they also get "
+        "better.",
         *("14", LAB, "0.15 per doubling"),
     ),
     "cut off": Sign(
         *(REWARD, "cut off", "From {step} on, many completions reach the length limit."),
-        "The reward of a completion that is cut off now decides what is learned.",
+        "What is learned now depends on the reward of completions that are cut off.",
         *("22b", "long_tail", "Cut off, scored wrong"),
     ),
     "step": Sign(
@@ -121,28 +122,33 @@ SIGNS = {
         *("10", "trainer", "Learning rate 0.1"),
     ),
     "spell": Sign(
-        *(OPTIMIZER, "lost, regained", "At {step}, the policy is destroyed for a while, but it recovers."),
+        *(OPTIMIZER, "lost, regained", "At {step}, the policy collapses, but it recovers."),
         "An update was probably too large.",
         *("10", "trainer", "Learning rate 0.1"),
     ),
     "endless": Sign(
         *(OPTIMIZER, "never ends", "From {step} on, completions no longer end."),
-        "They run into the length limit, and the reward does not ask for it.",
+        "They run into the length limit, although the reward does not ask for length.",
         *("14", LAB, "0.15 per doubling"),
+    ),
+    "declined": Sign(
+        *(OPTIMIZER, "slow decline", "The reward falls slowly."),
+        "Each update may make the policy a little worse.",
+        *("10", "trainer", "Learning rate 0.1"),
     ),
     "fell": Sign(
         *(OPTIMIZER, "reward lost", "From {step} on, the reward falls and does not recover."),
-        "Nothing else in the log moved.",
+        "Nothing else in the log changed.",
         *("10", "trainer", "Learning rate 0.1"),
     ),
     "jump": Sign(
-        *(OPTIMIZER, "two updates", "The first two updates made most of the change."),
+        *(OPTIMIZER, "two steps", "The first two steps made most of the change."),
         "An update was probably too large.",
         *("10", LAB, "Rate 60, 4 passes, wide clip"),
     ),
     "far": Sign(
         *(OPTIMIZER, "far away", "From {step} on, the policy is far from its reference."),
-        "Its reward is no higher.",
+        "Its reward is no higher than at the beginning.",
         *("10", LAB, "Rate 60, 4 passes, wide clip"),
     ),
     "penalty": Sign(
@@ -165,19 +171,15 @@ SIGNS = {
         "These prompts teach nothing more.",
         *("13", "grpo", "Hard sums, fours"),
     ),
-    "flat": Sign(
-        *(DATA, "no rise", "The reward did not rise."),
-        "In all these batches it stayed where it was.",
-        *("23", LAB, "Success rates × 0.01"),
-    ),
+    "flat": Sign(*(DATA, "no rise", "The reward did not rise."), "", *("23", LAB, "Success rates × 0.01")),
     "pairs destroyed": Sign(
         *(OPTIMIZER, "policy destroyed", "From {step} on, the policy is destroyed."),
         "An update was probably too large for these pairs.",
         *("16", "dpo", "DPO, β 0.1"),
     ),
     "pairs undecided": Sign(
-        *(DATA, "a coin's toss", "Half of the pairs are ranked correctly, as by a coin flip."),
-        "That is so from the beginning to the end.",
+        *(DATA, "coin flip", "Half of the pairs are ranked correctly, as by a coin flip."),
+        "This holds from beginning to end.",
         *("16", "dpo", "DPO, β 0.1"),
     ),
     "chosen less likely": Sign(
@@ -222,8 +224,9 @@ def headed(report, one):
     lost = next((each for each in report.signs if each.name == "step"), None)
     if one.name == "spell" and lost:
         first, last = (steps_of([each.step], report.found.unit) for each in (one, lost))
-        return f"At {first}, the policy is destroyed for a while, and from {last} on for good."
-    return SIGNS[one.name].head.replace("{step}", steps_of([one.step], report.found.unit))
+        return f"At {first}, the policy collapses and recovers. From {last} on, it is destroyed."
+    step, head = steps_of([one.step], report.found.unit), SIGNS[one.name].head
+    return head.replace("{step}", step).replace("{quantity}", words_of(one.quantity))
 
 
 def lead(report):
@@ -321,7 +324,7 @@ def lines(report):
         yield f"See lesson {SIGNS[report.first.name].lesson}."
     if len(report.signs) > 1:
         yield ""
-        yield "Later, perhaps as a consequence, or beside it:"
+        yield "Other signs, which may follow from the first:"
         for each in later(report):
             yield f"  {each}"
     if report.events:

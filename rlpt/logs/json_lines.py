@@ -37,6 +37,11 @@ class JsonLines:
         self.table, self.format, self.program, self.notes, self.faulty, self.count = Table(wanted), "", "", [], 0, 0
         self.groups, self.step = {}, None  # for rollouts: {prompt: [lowest score, highest score, count]}
 
+    @property
+    def empty(self):
+        """Whether no row was found so far."""
+        return not self.format
+
     def line(self, text, ended=True):
         if not (text := text.strip()):
             return
@@ -53,6 +58,8 @@ class JsonLines:
 
     def row(self, row):
         """Reads a row and returns whether it is one."""
+        if row.get("train_runtime") is not None:
+            return True  # the summary at the end
         if {"input", "score", "step"} <= row.keys():
             self.format = self.format or ROLLOUTS
             return self.rollout(row)

@@ -20,10 +20,10 @@ class LogHistory:
         self.text += text
         if not self.inside and not self.begun():
             if len(self.text) > LINE:
-                raise Unreadable(f"A JSON file without log_history in its first {LINE:,} characters. {READABLE}")
+                raise Unreadable(f"The JSON file has no log_history in its first {LINE:,} characters. {READABLE}")
             return
         if too_deep(self.text):
-            raise Unreadable(f"A row is nested too deep: this is no log_history. {READABLE}")
+            raise Unreadable(f"A row is nested too deeply for a log_history. {READABLE}")
         at = 0
         while found := re.compile(r"[\s,]*").match(self.text, at):
             at = found.end()
@@ -37,7 +37,7 @@ class LogHistory:
             except ValueError:
                 break
             except RecursionError:
-                raise Unreadable(f"A row is nested too deep: this is no log_history. {READABLE}") from None
+                raise Unreadable(f"A row is nested too deeply for a log_history. {READABLE}") from None
             self.row(row)
             at = after
         self.text = self.text[at:]
@@ -58,7 +58,7 @@ class LogHistory:
 
     def logs(self):
         if not self.inside:
-            raise Unreadable(f"A JSON file without log_history. {READABLE}")
+            raise Unreadable(f"The JSON file has no log_history. {READABLE}")
         if not self.done:
             rows = words.counted(self.table.rows, "row")
             self.notes.append(f"Its log_history ends too early, or cannot be read further, after {rows}.")

@@ -21,7 +21,7 @@ class OpenRLHF(Printed):
 class OpenRLHFBar(Printed):
     """The bar that goes over a step's batches: one row a bar, the mean of what it showed."""
 
-    format, unit = "OpenRLHF's bar of progress", "row"
+    format, unit = "OpenRLHF's progress bar", "row"
     BAR = re.compile(r"Train epoch \[1/\d+\]:.*?\| *(\d+)/(\d+) \[[^\],]*,[^\],]*, (.*=[^\]]*)")
     ITEM = re.compile(r"(\w+)=([-+\w.]+)")
 
@@ -32,19 +32,26 @@ class OpenRLHFBar(Printed):
     def line(self, text, ended):
         if "Train epoch" not in text or not (found := self.BAR.search(text)):
             return
-        if int(found[1]) < self.place:
-            self.close()
-        self.place = int(found[1])
-        for name, spelled in self.ITEM.findall(found[3]):
-            if (got := number(spelled)) is not None:
-                self.shown.setdefault(name, []).append(got)
+        place, last = int(found[1]), int(found[1]) == int(found[2])
+        pairs = [(name, got) for name, spelled in self.ITEM.findall(found[3]) if (got := number(spelled)) is not None]
+        if place < self.place or (
+            last and place == self.place and any(self.shown.get(n, [v])[-1] != v for n, v in pairs)
+        ):
+            self.close()  # another bar, perhaps one of which only its end was kept
+        self.place = place
+        for name, got in pairs:
+            self.shown.setdefault(name, []).append(got)
 
     def close(self):
         if self.shown:
-            self.take(self.table.rows + 1, [(name, sum(all) / len(all)) for name, all in self.shown.items()])
+            self.take(
+                self.table.rows + 1, [(name, sum(numbers) / len(numbers)) for name, numbers in self.shown.items()]
+            )
         self.place, self.shown = 0, {}
 
     def log(self):
-        self.notes = ["OpenRLHF's bar has no steps: bars are counted, and a bar's batches averaged."]
+        self.notes = [
+            "OpenRLHF's progress bar shows no steps, so bars are counted, and the batches of each bar are averaged."
+        ]
         self.close()
         return super().log() if self.table.rows else None

@@ -39,8 +39,8 @@ class Printed:
         self.close()
         if len(self.split) > self.table.rows / 2:
             raise Unreadable(
-                f"The row of step {self.split[0]} goes on in the next line, as in a text that was copied off a window: "
-                "bring the file that the console was written to, where a row is one line."
+                f"The row of step {self.split[0]} continues on the next line, as in text copied from a terminal "
+                "window. Use the file that the console was written to, where each row is one line."
             )
         if self.split:
             self.notes.append(f"Rows that go on in the next line, whose rest is left out: {len(self.split):,}.")

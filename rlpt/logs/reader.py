@@ -12,7 +12,8 @@ from rlpt.logs.separated import Separated
 from rlpt.logs.spelled import decoded, number
 from rlpt.logs.table import LINE, READABLE, Log, Table, Unreadable, listed
 
-LIMIT = 50_000_000  # the most bytes in all files together
+NAME = re.compile(r"[\w./@:-]{1,80}")  # of a metric
+LIMIT = 50_000_000  # the most bytes of one file, and on the page of all together
 
 
 class Reader:
@@ -27,7 +28,9 @@ class Reader:
     def feed(self, piece):
         self.size += len(piece)
         if self.size > LIMIT:
-            raise Unreadable(f"Larger than {LIMIT // 1_000_000} MB: export fewer columns, or cut the log.")
+            raise Unreadable(
+                f"The file is larger than {LIMIT // 1_000_000} MB. Export fewer columns, or shorten the log."
+            )
         if self.decoder is None:
             self.decoder = codecs.getincrementaldecoder(encoding(piece))(errors="replace")
         self.text(self.decoder.decode(piece))
@@ -51,9 +54,11 @@ class Reader:
             self.read = LogHistory(self.wanted)  # all on one line
             self.text("")
         elif len(self.rest) > LINE:
-            raise Unreadable(f"A line of more than {LINE:,} characters. {READABLE}")
+            raise Unreadable(f"A line has more than {LINE:,} characters. {READABLE}")
 
     def line(self, line, ended=True):
+        if isinstance(self.read, JsonLines) and self.read.empty and not complete(line):
+            self.read = None  # a console that begins with its configuration
         if self.read is None or (isinstance(self.read, Console) and self.read.empty and begins(line)):
             if not line.strip():
                 return
@@ -78,7 +83,7 @@ class Reader:
         if heads(line, delimiter):
             return Separated(line, delimiter, self.name, self.wanted, self.run)
         if line.count(delimiter) >= 1 and all(number(cell) is not None for cell in line.split(delimiter)):
-            raise Unreadable("The first line holds numbers only: the line that names the columns is missing.")
+            raise Unreadable("The first line has only numbers, so the line that names the columns is missing.")
         return Console(self.wanted)
 
     def close(self):
@@ -87,6 +92,8 @@ class Reader:
         self.text(self.decoder.decode(b"", True))
         if isinstance(self.read, LogHistory):
             self.read.feed(self.rest)
+            if not self.read.inside and (console := printed_after(self.read.text, self.wanted)):
+                return joined(console.logs())
         elif self.rest:
             self.line(self.rest.rstrip("\r"), ended=False)
         if self.read is None:
@@ -102,13 +109,23 @@ def encoding(piece):
     if piece[:2] == b"\x1f\x8b" or piece[:4] == b"PK\x03\x04":
         raise Unreadable("The file is compressed: unpack it first.")
     if b"\0" in piece[:1000]:
-        raise Unreadable(f"The file is binary. {READABLE} TensorBoard's event files are exported as CSV by its page.")
+        raise Unreadable(f"The file is binary. {READABLE} TensorBoard's own page exports its event files as CSV.")
     return "utf-8-sig"
 
 
 def begins(line):
     """Whether a log begins here, after lines of something else."""
-    return copied(line) or heads(line, "\t") or (line.startswith('{"') and complete(line))
+    cells = [cell.strip() for cell in line.split(",")]
+    separated = any(cell in metric_names.STEPS for cell in cells) and all(NAME.fullmatch(cell) for cell in cells)
+    return copied(line) or heads(line, "\t") or separated or (line.startswith('{"') and complete(line))
+
+
+def printed_after(text, wanted):
+    """The Console of a text that begins as JSON and is none, with at least one row; else None."""
+    console = Console(wanted)
+    for line in text.split("\n"):
+        console.line(line.rstrip("\r"))
+    return None if console.empty else console
 
 
 def complete(text):
@@ -127,7 +144,7 @@ def heads(line, delimiter):
         return True
     if line.startswith('"') and all(" - " in cell for cell in cells[1:]):
         return True  # a chart over time
-    names = [cell for cell in cells if re.fullmatch(r"[\w./@:-]{1,80}", cell) and number(cell) is None]
+    names = [cell for cell in cells if NAME.fullmatch(cell) and number(cell) is None]
     return len(names) == len(cells) and any("/" in name or metric_names.known(name) for name in names)
 
 
@@ -136,7 +153,9 @@ def joined(logs):
     if len(logs) == 1:
         return logs[0]
     if len(runs := list(dict.fromkeys(log.run for log in logs if log.run))) > 1:
-        raise Unreadable(f"The files are of {len(runs)} runs, {listed(runs)}: bring those of one run at a time.")
+        raise Unreadable(
+            f"The files come from {len(runs)} runs, {listed(runs)}. Choose the files of one run at a time."
+        )
     columns = {}
     for log in logs:
         for name, column in log.columns.items():

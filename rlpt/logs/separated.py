@@ -26,7 +26,9 @@ class Separated:
         self.header = [cell.strip() for cell in self.cells(header)]
         lower = [cell.lower() for cell in self.header]
         if len(self.RUNS & set(lower)) >= 2 and "name" in lower:
-            raise Unreadable("This is a table of runs, one row a run: open one run and export its history or a chart.")
+            raise Unreadable(
+                "This is a table of runs, with one row per run: open one run and export its history or a chart."
+            )
         self.place = next((self.header.index(each) for each in metric_names.STEPS if each in self.header), None)
         self.place = lower.index("step") if self.place is None and "step" in lower else self.place
         if self.place is None:
@@ -78,7 +80,7 @@ class Separated:
             self.pending.append(text)
             self.waiting += len(text) + 1
             if self.waiting > LINE:
-                raise Unreadable("A quotation mark is never closed: this is no CSV that can be read.")
+                raise Unreadable("A quotation mark is never closed, so this CSV cannot be read.")
             if text.count('"') % 2 == (len(self.pending) == 1) and ended:
                 return
             text, self.pending, self.waiting = "\n".join(self.pending), [], 0
@@ -109,7 +111,7 @@ class Separated:
         """Handles a cell that is not a number in a column of numbers."""
         if re.fullmatch(r"[-+]?\d+(?:,\d+)+(?:\.\d*)?", cell):
             raise Unreadable(
-                f"“{cell[:40]}” in the column “{name[:40]}” has a comma that may be a decimal one or one of thousands: "
+                f"“{cell[:40]}” in the column “{name[:40]}” has a comma that may mark decimals or thousands: "
                 "write numbers with a point, and without separators."
             )
         self.words += 1
@@ -124,7 +126,9 @@ class Separated:
             width = f": a row has {self.width} cells, and the first line {len(self.header)}" if self.width else ""
             raise Unreadable(f"The first line names {listed(self.header)}, and no row below it can be read{width}.")
         if self.words:
-            self.notes.append(f"No number, left out: {words.counted(self.words, 'cell')}, such as {self.word}.")
+            self.notes.append(
+                f"Left out, because they are not numbers: {words.counted(self.words, 'cell')}, such as {self.word}."
+            )
         return [self.table.log(self.format, self.notes, counted=self.counted, run=self.run)]
 
 

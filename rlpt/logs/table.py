@@ -99,7 +99,7 @@ class Table:
         if self.kept >= VALUES:
             raise Unreadable(f"More than {VALUES:,} numbers: export fewer columns, or one run at a time.")
         if not column.wanted:
-            self.notes["Numbers of columns that no framework names, left out for their number: {}."] += 1
+            self.notes["Left out because there are too many: {} numbers in columns that no framework names."] += 1
         return column.wanted
 
     def cut(self, step):
@@ -114,14 +114,15 @@ class Table:
     def log(self, format, notes=(), **of_log):
         """The Log; further fields of it by name."""
         if not any(column.steps for column in self.columns.values()):
-            raise Unreadable(f"This looks like {format}, and holds no number. {READABLE}")
+            raise Unreadable(f"This looks like {format}, but it holds no numbers. {READABLE}")
         most = max(len(column.steps) for column in self.columns.values())
         if len(self.back) > max(20, self.rows // 20) or (len(self.back) > 3 and most < self.rows / 4):
             raise Unreadable(
-                f"Steps go back {len(self.back):,} times in {self.rows:,} rows: sort the rows by step, one run a file."
+                f"Steps go back {len(self.back):,} times in {self.rows:,} rows: sort the rows by step, and keep one "
+                "run per file."
             )
         said = [
-            f"Resumed: steps go back from {before:g} to {step:g}; the later rows are kept."
+            f"The run was resumed: steps go back from {before:g} to {step:g}, and the rows written afterwards are kept."
             for before, step in self.back[:3]
         ]
         said += [f"Steps go back {len(self.back) - 3} more times."] if len(self.back) > 3 else []

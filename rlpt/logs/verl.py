@@ -5,6 +5,8 @@ import re
 from rlpt.logs.printed import Printed
 from rlpt.logs.spelled import number
 
+ROUNDED_AWAY = "A learning rate or a KL that is printed as 0.000 has been rounded, so it is left out."
+
 
 class Verl(Printed):
     format = "verl's console"
@@ -12,6 +14,8 @@ class Verl(Printed):
     GOES_ON = re.compile(  # a line broken by a window: the end of a name and its number, and more pairs
         r"(?:\(\w+ pid=[^)]*\) )?(?:(?:\S* )?- (?!\S*\.py:)[\w@.-]+(?:/[\w@.-]+)+:[-+\d.n]|[\w@/-]*:[-+\d.e]+\s*$)"
     )
+
+    ROUNDED, SMALL = re.compile(r"-?0\.000+"), re.compile(r"lr$|kl")
 
     def __init__(self, wanted):
         super().__init__(wanted)
@@ -29,5 +33,7 @@ class Verl(Printed):
     def pairs(self, text):
         for part in text.split(" - "):
             name, _, spelled = part.rpartition(":")
-            if name and (got := number(spelled)) is not None:
+            if self.ROUNDED.fullmatch(spelled.strip()) and self.SMALL.search(name):
+                self.notes += [ROUNDED_AWAY] * (ROUNDED_AWAY not in self.notes)
+            elif name and (got := number(spelled)) is not None:
                 yield name.strip(), got

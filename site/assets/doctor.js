@@ -140,7 +140,7 @@ customElements.define("run-doctor", class extends HTMLElement {
     this.enter("reading", "Reading.");
     if (total) this.$("progress").value = read / total;
     else this.$("progress").removeAttribute("value");
-    this.$(".reading span").textContent = total ? `${mega(read)} of ${mega(total)} MB` : "Python starts";
+    this.$(".reading span").textContent = total ? `${mega(read)} of ${mega(total)} MB` : "Starting Python";
   }
 
   // `written` is Python's, with a log's names escaped.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rlpt import doctor, options
-from rlpt.doctor import changes, words
+from rlpt.doctor import changes, signs, words
 from tests.rlpt.doctor import made, real_logs
 
 REPORTS = {}
@@ -76,7 +76,7 @@ def test_what_the_log_rules_out_is_said():
     zeros = np.zeros(10)
     report = made.report(10, reward=zeros, reward_std=zeros, **{"completions/clipped_ratio": zeros})
     assert report.first.name == "verifier"
-    assert words.advised(report).excluded == "The log rules out the length limit, since no completion is cut off."
+    assert words.advised(report).excluded == "The log rules out the length limit (no completion is cut off)."
 
 
 def test_a_framework_without_an_option_gets_the_words_alone():
@@ -93,3 +93,19 @@ def test_a_framework_without_an_option_gets_the_words_alone():
 def test_options_are_those_of_the_table():
     asked = set(re.findall(r"(?:case|self)\.change\(\s*\"(\w+)\"", inspect.getsource(changes)))
     assert len(asked) > 10 and asked <= options.TABLE.keys()
+
+
+def test_rows_and_what_weights_and_biases_counts_are_no_steps_to_stop_at():
+    rows = real_logs.rows("hack-plus")
+    stated = words.advised(doctor.report(real_logs.read(rows)))
+    assert stated.changes[1].option == "max_steps=23"
+    counted = [{("_step" if name == "step" else name): value for name, value in row.items()} for row in rows]
+    names = list(dict.fromkeys(name for row in counted for name in row))
+    text = "\n".join([",".join(names), *(",".join(str(row.get(name, "")) for name in names) for row in counted)])
+    assert words.advised(doctor.report(made.read(text))).changes[1].option == "max_steps"
+
+
+def test_a_run_of_pairs_without_a_reward_is_promised_no_number():
+    nothing = changes.Case(report := made.report(), signs.sign(report.run, "step", 0))
+    nothing.run.reward = np.full(40, np.nan)
+    assert nothing.held() == "The reward does not fall."

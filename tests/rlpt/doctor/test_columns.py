@@ -68,7 +68,7 @@ def test_a_column_is_named_by_hand():
     "text, asked, sentence",
     [
         ("step,a,b\n1,2,3\n", {}, "None of its 2 columns, “a”, “b”, has a name that says what it is"),
-        ("step,reward\n1,2\n", dict(held_out="rewards"), "No column is called “rewards”. Near it: “reward”."),
+        ("step,reward\n1,2\n", dict(held_out="rewards"), "No column is called “rewards”. Similar names: “reward”."),
         ("step,reward\n1,2\n", dict(mapped={"speed": "reward"}), "No quantity is called “speed”"),
         ("step,ratio,perf/weight_sync_s\n1,2,3\n", {}, "asynchronous trainer"),
         ("step,group_reward_std,rollout/x\n1,2,3\n", {}, "cannot be read by itself"),
@@ -88,3 +88,16 @@ def test_every_column_that_was_left_unread_is_named():
     rows = [{"step": 1, "reward": 1} | {f"own/{n}": n for n in range(40)}]
     said = " ".join(words.notes(doctor.report(logs.read([("x", [json.dumps(rows).encode()])]))))
     assert all(f"“own/{n}”" in said for n in range(40))
+
+
+def test_a_last_row_without_numbers_or_a_column_that_never_had_one_is_not_gone():
+    """pandas writes the summary at the end as a row of nulls."""
+    one = made.report(40, loss=np.r_[np.full(39, 0.1), np.nan])
+    never = made.report(40, entropy=np.full(40, np.nan))
+    assert one.signs == never.signs == ()
+
+
+def test_everybody_s_names_are_no_framework_s():
+    assert made.log(lr=np.full(40, 1e-6)).framework == "TRL"
+    text = "step,my_reward,lr\n" + "".join(f"{n},{n / 40},1e-6\n" for n in range(1, 41))
+    assert made.read(text).framework == ""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rlpt import doctor, logs
+from rlpt.doctor import words
 from tests.rlpt.doctor import made
 
 
@@ -36,7 +37,8 @@ def test_since_when_every_completion_has_one_reward():
     spread = np.r_[np.full(20, 0.5), np.zeros(20)]
     reward = np.r_[np.linspace(0, 0.9, 20), np.ones(20)]
     (says,) = alarms(reward=reward, reward_std=spread)
-    assert says == "From step 21 on, every completion gets the same reward, 1. The best batch before that had 0.9."
+    since = "From step 21 on, all completions of every batch get the same reward, 1."
+    assert says == f"{since} The highest mean of a batch before that was 0.9."
     spread[31:] = 0.5  # nine batches are too few
     assert alarms(reward=reward, reward_std=spread) == []
 
@@ -59,11 +61,12 @@ def test_a_rate_that_moves_no_weight():
 
 
 def test_numbers_that_are_gone_are_a_fact_and_no_refusal():
-    norm = [1.0, 1.0, None]
+    norm = [1.0, 1.0, None, None]
     rows = [{"step": n + 1, "reward": n / 3, "reward_std": 0.5, "grad_norm": g} for n, g in enumerate(norm)]
     seen = doctor.report(logs.read([("x", [json.dumps(rows).encode()])]))
     assert "“grad_norm” is NaN, null or infinite from step 3 on." in [fact.says for fact in seen.alarms]
     assert made.names(seen) == ["no number"] and seen.first.step == 3
+    assert words.headline(seen) == "From step 3 on, the gradient norm is not a number."
 
 
 def test_a_log_of_nothing_but_nan_has_its_fact():
@@ -97,7 +100,7 @@ def test_reward_weights_are_a_fact():
     a, b = np.random.default_rng(0).random((2, 40))
     found = facts(reward=a, **{"rewards/a/mean": a, "rewards/b/mean": b})
     assert said(found, "The reward is 1 × a + 0 × b. A score with weight 0 was logged, but not trained on.")
-    assert said(found, "rewards/b/mean, a score that was not trained on,")
+    assert said(found, "“rewards/b/mean”, a score that was not trained on,")
 
 
 def test_a_clip_that_never_acts():
@@ -114,3 +117,10 @@ def test_alarms_come_first():
 @pytest.mark.parametrize("name", ["reward", "reward_std", "grad_norm", "kl", "entropy"])
 def test_a_single_number_of_anything_is_no_fault(name):
     doctor.report(made.read(f"step,{name}\n3,0.5\n"))
+
+
+def test_a_score_of_weight_0_is_named_only_where_there_is_one():
+    a, b = np.linspace(0.2, 0.8, 40), np.linspace(0.5, 0.6, 40) + 0.01 * (-1) ** np.arange(40)
+    report = made.report(40, reward=a + b, **{"rewards/a/mean": a, "rewards/b/mean": b})
+    (says,) = (fact.says for fact in report.facts if fact.says.startswith("The reward is 1"))
+    assert says == "The reward is 1 × a + 1 × b."

@@ -60,7 +60,7 @@ def test_pairs_that_are_ranked_as_by_a_coin_to_the_end():
 
 def test_a_loss_that_jumps_in_a_few_rows_is_enough():
     jumps = report(8, **{"loss": [1.15, 2.1, 0.01, 3.95, 0.1, 1.2, 0.0, 2.0], "logps/chosen": None})
-    assert made.names(jumps) == ["pairs destroyed"] and "up to 3.95" in jumps.first.says
+    assert made.names(jumps) == ["pairs destroyed"] and "3.95 at most" in jumps.first.says
 
 
 def test_the_loss_alone_tells():
@@ -72,3 +72,8 @@ def test_the_loss_alone_tells():
 def test_real_logs_of_dpo_get_facts_and_no_sign(name):
     seen = doctor.report(real_logs.read(real_logs.text(name)))
     assert seen.found.of_preferences and seen.signs == () and len(seen.facts) >= 4
+
+
+def test_a_loss_that_begins_above_ln_2_and_falls_is_another_loss():
+    """ORPO's, or DPO's with a loss of the chosen answers added."""
+    assert report(**{"loss": np.linspace(1.9, 1.2, 60)}).signs == ()

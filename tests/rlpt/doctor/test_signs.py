@@ -127,3 +127,62 @@ def test_equal_rewards_are_of_easy_prompts_only_if_they_are_high(level, name):
     entropy = np.r_[np.full(20, 1.0), np.full(20, 4.0)]
     report = made.report(40, reward=mean, reward_std=deviation, frac_reward_zero_std=share, entropy=entropy)
     assert {name} == {"groups", "easy"} & set(made.names(report))
+
+
+def collapse(rows=100, at=96, level=0.65):
+    return np.r_[np.full(at - 1, level), np.full(rows - at + 1, 0.0)]
+
+
+def test_a_collapse_of_the_last_rows_does_not_recover():
+    mean, deviation = made.binary(collapse(), 512)
+    entropy = np.r_[np.full(95, 0.4), np.full(5, 3.0)]
+    report = made.report(100, reward=mean, reward_std=deviation, entropy=entropy)
+    assert made.names(report)[0] == "step" and report.first.step == 96
+
+
+@pytest.mark.parametrize("size", [64, 256, 1024])
+def test_a_collapse_after_a_rise_is_seen_although_noise_has_fallen_before(size):
+    """Twenty seeds of batches of 64, 256 and 1,024 zeros and ones."""
+    for seed in range(20):
+        rates = np.r_[np.linspace(0.2, 0.7, 120), np.full(80, 0.005)]
+        mean, deviation = made.binary(rates, size, seed)
+        report = made.report(200, reward=mean, reward_std=deviation, entropy=np.r_[np.full(120, 0.4), np.full(80, 3.0)])
+        assert report.first.name == "step" and 115 <= report.first.step <= 123
+        sound = made.report(
+            200, **dict(zip(("reward", "reward_std"), made.binary(np.linspace(0.2, 0.7, 200), size, seed)))
+        )
+        assert not sound.signs
+
+
+def test_a_slow_decline_is_no_flat_reward():
+    mean, deviation = made.binary(np.linspace(0.65, 0.3, 200), 128)
+    assert made.names(made.report(200, reward=mean, reward_std=deviation)) == ["declined"]
+
+
+@pytest.mark.parametrize("score", [np.full(100, 0.97), np.linspace(0.1, 0.17, 100)], ids=["full", "rises"])
+def test_a_score_that_has_no_room_or_rises_slowly_does_not_part_from_the_reward(score):
+    functions = {"rewards/a/mean": np.linspace(0.2, 0.8, 100), "rewards/b/mean": score}
+    report = made.report(100, reward=functions["rewards/a/mean"], **functions)
+    assert len(report.scores.scorers) == 1 and not report.signs
+
+
+def test_a_counter_of_tokens_is_no_score():
+    functions = {"rewards/a/mean": np.linspace(0.2, 0.8, 100), "rewards/num_len/mean": np.linspace(300, 200, 100)}
+    assert not made.report(100, reward=functions["rewards/a/mean"], **functions).scores.scorers
+
+
+def test_a_share_that_is_cut_off_at_first_is_no_sign():
+    cut = np.linspace(0.4, 0.02, 100)
+    assert not made.report(100, **{"completions/clipped_ratio": cut}).signs
+
+
+def test_no_reward_is_not_called_low():
+    """KTO: a KL that grows, and no reward."""
+    report = made.report(60, reward=None, reward_std=None, kl=np.linspace(0.01, 9, 60), entropy=np.full(60, 1.0))
+    assert not report.signs
+
+
+def test_a_negative_factor_of_the_kl_is_no_price():
+    kl = -np.linspace(0.1, 1, 60)
+    report = made.report(60, reward=np.full(60, 0.5) + 0.001 * (-1) ** np.arange(60), kl=kl, loss=-4 * kl)
+    assert "penalty" not in made.names(report)

@@ -50,13 +50,13 @@ def test_a_run_that_is_lost_twice_is_said_to_be():
     entropy = np.r_[np.full(20, 1.0), np.full(10, 3.0), np.full(20, 1.0), np.full(20, 3.0)]
     report = made.report(70, reward=mean, reward_std=deviation, entropy=entropy)
     assert made.names(report) == ["spell", "step"]
-    assert words.headline(report) == "At step 21, the policy is destroyed for a while, and from step 51 on for good."
+    assert words.headline(report) == "At step 21, the policy collapses and recovers. From step 51 on, it is destroyed."
 
 
 def test_what_comes_after_is_said_to_follow():
-    lines = said("hack-plus")
-    later = lines.index("Later, perhaps as a consequence, or beside it:")
-    assert lines[later + 1].startswith("  From step 87 on, many completions reach the length limit. The reward of")
+    lines = said("hack-length")
+    later = lines.index("Other signs, which may follow from the first:")
+    assert lines[later + 1].startswith("  From step 7 on, many completions reach the length limit. What is learned now")
 
 
 def test_kind_rows_batches_alarms_and_events():

@@ -32,4 +32,4 @@ def test_the_same_numbers_from_every_form(text):
 def test_a_cell_without_a_number_is_counted():
     log = read("| Step | reward |\n|---|---|\n| 1 | No log |\n| 2 | 0.5 |\n")
     assert column(log, "reward") == ([2], [0.5])
-    assert log.notes == ["No number, left out: 1 cell, such as “No log” in the column “reward”."]
+    assert log.notes == ["Left out, because they are not numbers: 1 cell, such as “No log” in the column “reward”."]

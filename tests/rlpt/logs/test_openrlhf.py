@@ -22,4 +22,9 @@ def test_a_bar_is_a_row_and_its_batches_are_averaged():
     log = read(text)
     assert column(log, "reward") == ([1, 2], [0.5, 0.75]) and column(log, "act_lr")[1] == [1e-6, 1e-6]
     assert log.framework == "OpenRLHF" and log.unit == "row"
-    assert log.notes == ["OpenRLHF's bar has no steps: bars are counted, and a bar's batches averaged."]
+    assert log.notes[0].startswith("OpenRLHF's progress bar shows no steps, so bars are counted")
+
+
+def test_bars_of_one_batch_are_rows_of_their_own():
+    log = read("".join(bar(1, 1, reward) + "\n" for reward in (0.25, 0.5, 0.75)))
+    assert column(log, "reward") == ([1, 2, 3], [0.25, 0.5, 0.75])

@@ -17,7 +17,7 @@ def test_more_rows_in_pieces_than_whole_ones_are_no_log():
     printed = Printed(())
     for step in (1, 2):
         printed.take(step, [("a", 1.0)], whole=False)
-    with pytest.raises(Unreadable, match="The row of step 1 goes on in the next line"):
+    with pytest.raises(Unreadable, match="The row of step 1 continues on the next line"):
         printed.log()
 
 

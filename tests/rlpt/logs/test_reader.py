@@ -71,11 +71,11 @@ def test_a_file_that_ends_anywhere_gives_the_rows_before_it_or_a_sentence(format
         ("step,reward\n", "no row below it can be read."),
         ("step,reward\n1,2,3\n", "no row below it can be read: a row has 3 cells, and the first line 2."),
         ("step,reward\n1,\n2,\n", "holds no number"),
-        ('{"a": 1, "b": [1,\n2]}', "A JSON file without log_history."),
+        ('{"a": 1, "b": [1,\n2]}', "The JSON file has no log_history."),
         ('{"log_history": []}', "no row with a step"),
         (b"\x1f\x8b\x08\x00", "compressed"),
         (b"\x18\x00\x00\x00\x00\x00", "binary"),
-        ("x" * 4_100_000, "A line of more than 4,000,000 characters."),
+        ("x" * 4_100_000, "A line has more than 4,000,000 characters."),
         ('step,a\n1,"x\n' + "yyyyyyy\n" * 600_000, "A quotation mark is never closed"),
         ("step,a\n" + "".join(f"{n},1\n" for n in range(100, 0, -1)), "Steps go back 99 times in 100 rows"),
         (json.dumps({"step": 1, "data": {str(n): n for n in range(5_001)}}), "More than 5,000 columns"),
@@ -90,7 +90,7 @@ def test_a_file_that_ends_anywhere_gives_the_rows_before_it_or_a_sentence(format
         ),
         ('{"log_history": [{"step": 1, "a": ' + "[" * 100_000, "A row is nested too deep"),
         ('{"log_history": [' + '{"a": ' * 100_000, "A row is nested too deep"),
-        ('{"step": 1, "a": ' + "[" * 100_000 + "\n", "A JSON file without log_history."),
+        ('{"step": 1, "a": ' + "[" * 100_000 + "\n", "The JSON file has no log_history."),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(text, words):
@@ -101,11 +101,11 @@ def test_files_of_two_runs_are_refused():
     def chart(run, metric):
         return f'"Step","{run} - {metric}"\n1,0.5\n'
 
-    with pytest.raises(Unreadable, match="The files are of 2 runs, “a”, “b”"):
+    with pytest.raises(Unreadable, match="The files come from 2 runs, “a”, “b”"):
         read({"1.csv": chart("a", "train/reward"), "2.csv": chart("b", "train/entropy")})
     assert read({"1.csv": chart("a", "train/reward"), "2.csv": chart("a", "train/entropy")}).run == "a"
     tag = "Wall time,Step,Value\n1,1,0.5\n"
-    with pytest.raises(Unreadable, match="The files are of 2 runs, “x”, “y”"):
+    with pytest.raises(Unreadable, match="The files come from 2 runs, “x”, “y”"):
         read({"run-x-tag-train_reward.csv": tag, "run-y-tag-train_entropy.csv": tag})
     state = json.dumps({"log_history": [{"step": 1, "reward": 1}]})
     assert "of a run's checkpoints the last one's file holds all rows" in said({"a.json": state, "b.json": state})
@@ -114,4 +114,16 @@ def test_files_of_two_runs_are_refused():
 
 def test_a_file_that_is_too_large(monkeypatch):
     monkeypatch.setattr(reader, "LIMIT", 1_000_000)
-    assert "Larger than 1 MB" in said("step,reward\n" + "1,0.5\n" * 200_000)
+    assert "larger than 1 MB" in said("step,reward\n" + "1,0.5\n" * 200_000)
+
+
+@pytest.mark.parametrize(
+    "first", ['{"model": "7B"}\n', '{\n  "model": "7B",\n  "lr": 1e-06\n}\n'], ids=["one line", "several"]
+)
+def test_a_console_may_begin_with_its_configuration(first):
+    log = read(first + "{'loss': 0.1, 'reward': 0.5, 'epoch': 0.1}\n{'loss': 0.1, 'reward': 0.6, 'epoch': 0.2}\n")
+    assert column(log, "reward") == ([1, 2], [0.5, 0.6])
+
+
+def test_a_table_may_have_lines_above_its_head():
+    assert column(read("# run 7, of Monday\nstep,reward\n1,0.5\n2,0.6\n"), "reward") == ([1, 2], [0.5, 0.6])

@@ -50,7 +50,7 @@ def test_rows_of_another_width_are_counted():
 def test_words_in_a_column_of_numbers_are_counted():
     log = read("step,reward,comment\n1,0.5,a\n2,bad,b\n3,worse,c\n")
     assert column(log, "reward") == ([1], [0.5])
-    assert log.notes == ["No number, left out: 2 cells, such as “bad” in the column “reward”."]
+    assert log.notes == ["Left out, because they are not numbers: 2 cells, such as “bad” in the column “reward”."]
 
 
 def test_one_run_of_several_by_its_name():

@@ -25,7 +25,7 @@ def test_a_run_that_was_resumed_keeps_the_later_rows_of_all_columns():
     log = read(text.replace('"at2": 0.9', '"other": 0'))
     assert column(log, "critic/score/mean") == ([1, 2, 3], [0.1, 0.9, 1.0])
     assert "at2" not in log.columns or not log.columns["at2"].steps
-    assert log.notes == ["Resumed: steps go back from 3 to 2; the later rows are kept."]
+    assert log.notes == ["The run was resumed: steps go back from 3 to 2, and the rows written afterwards are kept."]
 
 
 def test_steps_that_repeat():
@@ -59,7 +59,7 @@ def test_a_million_rows_are_read_and_columns_that_nobody_asks_for_are_not_kept_f
     assert np.frombuffer(log.columns["reward"].values).sum() == 250_000
     kept = sum(len(column.values) for column in log.columns.values())
     assert kept <= 1_000_000 + table.OTHERS
-    assert [note for note in log.notes if "left out for their number" in note]
+    assert [note for note in log.notes if "there are too many" in note]
 
 
 @pytest.mark.when_changed()

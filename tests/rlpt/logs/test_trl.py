@@ -10,7 +10,7 @@ ROW = "{{'loss': {0}.5, 'reward': 0.{0}, 'reward_std': 0.25, 'completions/mean_l
 def test_its_rows_are_counted_and_it_says_so():
     log = read("\n".join(ROW.format(n) + f"\n  {n}/200 [00:10<59:59,  3.1s/it]" for n in (1, 2, 3)))
     assert column(log, "reward") == ([1, 2, 3], [0.1, 0.2, 0.3]) and log.framework == "TRL" and log.unit == "row"
-    assert log.notes == ["TRL prints no steps: its rows are counted, however many steps lie between two of them."]
+    assert log.notes[0].startswith("TRL prints no steps, so its rows are counted")
 
 
 def test_numbers_are_strings_under_transformers_5():
@@ -59,3 +59,10 @@ def test_a_row_that_the_end_of_the_file_cuts():
 def test_brackets_that_never_close_end_in_a_sentence():
     log = read(ROW.format(1) + "\n" + "{'a" + "\nline" * 5000)
     assert column(log, "reward") == ([1], [0.1])
+
+
+@pytest.mark.parametrize("between", ["{'train_runtime': 33.1, 'train_loss': 0.2, 'epoch': 1.0}\n", ""])
+def test_of_two_runs_in_one_file_the_last_is_read(between):
+    text = ROW.format(8) + "\n" + ROW.format(9) + "\n" + between
+    log = read(text + ROW.format(1) + "\n" + ROW.format(2) + "\n" + between)
+    assert column(log, "reward") == ([1, 2], [0.1, 0.2]) and log.notes[0].startswith("The text holds more than one run")

@@ -23,7 +23,7 @@ def test_a_line_of_verl_behind_ray_with_colons_and_numpy():
 def test_rows_that_were_broken_over_lines_are_no_log(before, width):
     rows = [ROW.format(n) for n in range(1, 5)]
     text = "\n".join(before + row[at : at + width] for row in rows for at in range(0, len(row), width))
-    assert "The row of step 1 goes on in the next line" in said(text)
+    assert "The row of step 1 continues on the next line" in said(text)
 
 
 def test_one_row_that_goes_on_is_counted_and_other_lines_are_no_part_of_a_row():
@@ -33,10 +33,16 @@ def test_one_row_that_goes_on_is_counted_and_other_lines_are_no_part_of_a_row():
     between = "\n".join(f"{row}\nINFO - verl/trainer/main.py:12 - saving\n10:00 - INFO - done" for row in rows)
     assert column(read(between), "critic/score/mean") == ([1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4])
     broken = "".join(f"Global step {n}: {{'reward': 0.5,\n 'kl': 1}}\n" for n in (1, 2))
-    assert "The row of step 1 goes on in the next line" in said(broken)
+    assert "The row of step 1 continues on the next line" in said(broken)
 
 
 def test_a_bar_of_progress_that_begins_its_line_anew():
     text = "".join(f"\rTraining Progress: {n}%| |{ROW.format(n)}\rTraining Progress: {n}%| |" for n in range(1, 5))
     log = read(text + "\n")
     assert column(log, "response_length/mean") == ([1, 2, 3, 4], [101, 102, 103, 104])
+
+
+def test_zeros_that_were_rounded_are_left_out():
+    log = read("step:1 - actor/lr:0.000 - actor/kl_loss:0.000 - critic/score/mean:0.000 - critic/kl:0.0\n")
+    assert log.columns.keys() == {"critic/score/mean", "critic/kl"}
+    assert log.notes == ["A learning rate or a KL that is printed as 0.000 has been rounded, so it is left out."]

@@ -187,7 +187,7 @@ def onset(report: Any, across: Across, height: int, places: dict[str, tuple[int,
         return "", ""
     x = across(first.step)
     title = f"<title>{escape(SIGNS[first.name].short)}</title>"
-    line = f'<line class="onset" x1="{x}%" x2="{x}%" y1="0" y2="{height}"/>{title}'
+    line = f'<line class="onset" x1="{x}%" x2="{x}%" y1="0" y2="{height}">{title}</line>'
     ring = ""
     if first.quantity in places:
         top, tall, down = places[first.quantity]

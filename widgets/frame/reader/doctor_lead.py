@@ -117,7 +117,7 @@ def onset(report: Any, across: Across) -> str:
 
 
 def ends(lines: list[Line], means: list[Mean], down: Down) -> str:
-    """The last value of each curve, beside its end: `--y` is its height, `--free` the same without meeting another."""
+    """The last value of each mean, beside its end: `--y` is its height, `--free` the same without meeting another."""
     heights = [TOP + TALL * (0.04 + 0.92 * float(down(mean.values[-1]))) for mean in means]
     free = [min(max(y, APART / 2), TOP + TALL - APART / 2) for y in heights]
     low = 0
@@ -151,9 +151,12 @@ def rail(report: Any, across: Across) -> str:
 
 def caption(report: Any, means: list[Mean]) -> str:
     """Which rows, and what dots and line are."""
-    unit, around = report.found.unit, 2 * means[0].to_each_side + 1
-    line = f", the line is the mean of {around}" if around > 1 else ""
-    return f'<p class="small">{capital(steps_of(report.found.steps, unit))}. A dot is a {unit}{line}.</p>'
+    unit, around, mean = report.found.unit, 2 * means[0].to_each_side + 1, means[0]
+    dots = (
+        f"Each dot is a {unit}" if len(mean.steps) <= DOTS else f"Dots are the lowest and highest {unit}s of a stretch"
+    )
+    line = f", and the line is the mean of {around} {unit}s" if around > 1 else ""
+    return f'<p class="small">{capital(steps_of(report.found.steps, unit))}. {dots}{line}.</p>'
 
 
 def small(report: Any) -> str:

@@ -38,7 +38,7 @@ def test_the_line_is_the_mean_of_nine_rows_and_the_numbers_are_its_last():
     assert mean.values[-1] == pytest.approx(reward.values[-5:].mean())
     drawn = doctor_lead.drawing(found)
     assert "<b>1.5</b> the reward" in drawn and "<b>0</b> rewards/<wbr>exact/<wbr>mean" in drawn
-    assert "Steps 1 to 240. A dot is a step, the line is the mean of 9." in drawn
+    assert "Steps 1 to 240. Each dot is a step, and the line is the mean of 9 steps." in drawn
 
 
 def test_few_rows_are_not_smoothed():
