@@ -92,7 +92,7 @@ SIGNS = {
     ),
     "hacked": Sign(
         *(REWARD, "other target", "At {step}, the reward and another score part ways."),
-        "A score that is not trained on does not rise with the reward. One of the two may be wrong.",
+        "A score that is not trained on does not rise with it. One of the two may be wrong.",
         *("03", "reward_and_reference", "Leaky, β of R1"),
     ),
     "traded": Sign(
