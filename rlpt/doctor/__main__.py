@@ -14,8 +14,9 @@ def arguments(program):
     parser = Parser(
         prog=program,
         description=(
-            "Reads the log of a run and reports facts, events in time and the first sign of trouble. Exit status: 0 if "
-            "nothing was found, 1 for an alarm or a sign, 2 if the log cannot be read."
+            "Reads the log of a training run and says what went wrong first, which option to change, and what to "
+            "expect then; events and facts follow. Exit status: 0 if nothing was found, 1 for an alarm or a sign, 2 if "
+            "the log cannot be read."
         ),
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=f"- for standard input. {logs.READABLE}")

@@ -161,7 +161,9 @@ def declined(case):
 
 
 def sparse(case):
-    easier = Change("", "easier prompts: before training, the model should solve about one in four")
+    easier = Change(
+        "", "easier prompts: at a pass rate of one in four, nine in ten groups of eight have rewards that differ"
+    )
     expect = "Fewer than half of the groups have equal rewards, and the reward rises within 100 steps."
     return (
         case.change("samples", "16 completions per prompt, so that more groups contain a success", 16),

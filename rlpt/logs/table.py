@@ -13,7 +13,7 @@ COLUMNS, LINE = 5_000, 4_000_000  # the most names, and characters in a line
 HUGE = 1e100  # larger numbers count as infinite
 READABLE = (
     "What can be read: what TRL prints, its trainer_state.json or a notebook's table of it; the console or JSONL of "
-    "verl, OpenRLHF, NeMo RL, prime-rl, ms-swift or LLaMA-Factory; a CSV of Weights & Biases or TensorBoard."
+    "verl, OpenRLHF, NeMo RL, prime-rl, ms-swift or LLaMA-Factory; a CSV with a column of steps."
 )
 
 

@@ -109,3 +109,9 @@ def test_a_run_of_pairs_without_a_reward_is_promised_no_number():
     nothing = changes.Case(report := made.report(), signs.sign(report.run, "step", 0))
     nothing.run.reward = np.full(40, np.nan)
     assert nothing.held() == "The reward does not fall."
+
+
+def test_at_a_quarter_nine_in_ten_groups_of_eight_differ():
+    """What the advice for uniform groups says: 1 - p^8 - (1 - p)^8."""
+    said = advice(real_logs.text("grpo-sparse")).changes[1].says
+    assert "one in four, nine in ten groups of eight" in said and round(1 - 0.25**8 - 0.75**8, 1) == 0.9
