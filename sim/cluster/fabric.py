@@ -1,8 +1,10 @@
 """What moves between pools of GPUs, in seconds.
 
 Closed form: bytes over bandwidth, as in lesson 6; gathering, casting and loading are part of the assumed bandwidth. The
-two ends of a reshard follow from four syncs that verl published for its fully asynchronous trainer (2026).
+sources of the three ways of TRANSFERS (2025 and 2026) stand beside them.
 """
+
+from typing import NamedTuple
 
 from sim.cluster.models import Model
 
@@ -16,18 +18,39 @@ def weight_sync(model: Model, bytes_per_second: float = SYNC_BYTES_PER_SECOND, w
     return model.stored_bytes(weight_bytes) / bytes_per_second
 
 
-RESHARD_FAST, RESHARD_SLOW = (23e9, 0.1e-3), (12.6e9, 0.6e-3)  # bytes per second, seconds per tensor
-
-
 def tensors(model: Model) -> int:
     """Approximate number of weight tensors in a checkpoint: nine per layer and three per expert."""
     experts = 3 * model.moe.experts * model.moe_layers if model.moe else 0
     return 9 * model.layers + experts
 
 
-def reshard_seconds(model: Model, way: tuple[float, float]) -> float:
-    """Seconds to take bf16 weights from the trainer's layout to the engines': bytes over bandwidth, plus a cost per
-    tensor. `way` is RESHARD_FAST or RESHARD_SLOW.
-    """
-    bytes_per_second, each = way
-    return 2 * model.params() / bytes_per_second + each * tensors(model)
+class Transfer(NamedTuple):
+    """A way for weights to get from a trainer to its engines."""
+
+    bytes_per_second: float  # of one delivery to all engines, or into each GPU of an engine
+    fixed_seconds: float
+    tensor_seconds: float  # for each tensor
+    into_each: bool = False  # every GPU of an engine receives its own part at this rate, whatever the engine's size
+
+
+# 46 GB/s was fitted on the steps of NeMo RL 0.4 and 0.5 (rlpt/planning/validation.py). A transfer that is no part of
+# them confirms it: before its broadcasts overlapped (pull request 1379), NeMo RL took 13 s for Qwen3-235B-A22B and 34 s
+# for DeepSeek-V3; these constants say 13.8 and 33.7
+BROADCAST = Transfer(46e9, 0.0, 0.1e-3)
+# README of checkpoint-engine (2026): 3.5 to 16 s for four models on 8 to 256 GPUs, 57 to 76 GB/s
+STAGED = Transfer(65e9, 0.5, 0.0)
+# Half the rate of a 400 Gb/s card and a second to begin with. Published for DeepSeek-V3 into engines of 32 GPUs 2.4 to
+# 2.8 s (NeMo RL), for Kimi K2 into 128 GPUs 1.3 s (Perplexity), for Qwen3-235B-A22B into engines of eight 3.2 s (Miles)
+DIRECT = Transfer(25e9, 1.0, 0.0, into_each=True)
+TRANSFERS = {"broadcast": BROADCAST, "checkpoint engine": STAGED, "RDMA": DIRECT}
+
+
+def transfer_seconds(model: Model, way: Transfer, weight_bytes: float | None = 2, engine_gpus: int = 8) -> float:
+    """Seconds to send all weights at the engines' width, which the trainer casts to before it sends."""
+    return sent_seconds(model.stored_bytes(weight_bytes), tensors(model), way, engine_gpus)
+
+
+def sent_seconds(size: float, pieces: int, way: Transfer, engine_gpus: int) -> float:
+    """The same for `size` bytes in so many tensors."""
+    size /= engine_gpus if way.into_each else 1
+    return way.fixed_seconds + size / way.bytes_per_second + way.tensor_seconds * pieces
