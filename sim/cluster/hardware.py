@@ -28,6 +28,7 @@ class Accelerator:
     year: int
     source: str
     unverified: str = ""  # the parts of the row that could not be traced to the vendor
+    products: float | None = None  # fraction of the peak that large matrix products reach, where that is known apart
     ring_links: int | None = None  # to the peers that a ring can use at once, if a switch or mesh does not give all
 
     @property
@@ -102,19 +103,28 @@ def custom(
 
 
 NVLINK, C2C, MESH, TORUS = "NVLink, switched", "NVLink and NVLink-C2C", "all-to-all links, no switch", "ICI, 3-D torus"
+PCIE = "PCIe, no other links"
 
 # fmt: off
+# The H20 has the memory of an H100 and a seventh of its arithmetic, which is therefore better fed: users of verl report
+# up to 83 % of its peak in whole updates of Qwen3-14B (ISEEKYAN/verl_megatron_practice, dapo14b.csv, 2026)
 # key, name, HBM in GB, in TB/s; TFLOP/s in bf16, fp8, fp4; GB/s to all peers, to one; domain, its kind; GB/s to the
 # host, of the NIC; year
 _ROWS = [
     Accelerator("a100_80", "A100 80 GB (SXM)", 80, 2.039, 312, None, None, 300, 300, 8, NVLINK, 32, 25, 2020,
                 "NVIDIA A100 datasheet"),
+    Accelerator("a100_40", "A100 40 GB (SXM)", 40, 1.555, 312, None, None, 300, 300, 8, NVLINK, 32, 25, 2020,
+                "NVIDIA A100 datasheet"),
+    Accelerator("a800_80", "A800 80 GB (SXM)", 80, 2.039, 312, None, None, 200, 200, 8, NVLINK, 32, 25, 2022,
+                "agreeing trade press", "the row: an A100 with links of 400 GB/s in both directions"),
+    Accelerator("h800", "H800 (SXM)", 80, 3.35, 989.4, 1978.9, None, 200, 200, 8, NVLINK, 64, 50, 2023,
+                "DeepSeek-V3 technical report", "the row: an H100 with links of 400 GB/s in both directions"),
     Accelerator("h100", "H100 (SXM)", 80, 3.35, 989.4, 1978.9, None, 450, 450, 8, NVLINK, 64, 50, 2022,
                 "NVIDIA H100 datasheet"),
     Accelerator("h200", "H200 (SXM)", 141, 4.8, 989.4, 1978.9, None, 450, 450, 8, NVLINK, 64, 50, 2023,
                 "NVIDIA H200 datasheet"),
     Accelerator("h20", "H20", 96, 4.0, 148, 296, None, 450, 450, 8, NVLINK, 64, 50, 2023,
-                "agreeing trade press", "the row: no public data sheet"),
+                "agreeing trade press", "the row: no public data sheet", products=0.9),
     Accelerator("gh200", "GH200 144 GB", 144, 4.9, 989.4, 1978.9, None, 450, 450, 32, C2C, 450, 50, 2023,
                 "NVIDIA GH200 datasheet", "the row: read in secondary sources; the domain is 1 to 32"),
     Accelerator("b200", "B200 (HGX)", 180, 8.0, 2250, 4500, 9000, 900, 900, 8, NVLINK, 64, 50, 2024,
@@ -124,6 +134,24 @@ _ROWS = [
     Accelerator("b300", "B300 (HGX)", 270, 8.0, 2250, 4500, 13500, 900, 900, 8, NVLINK, 128, 100, 2025,
                 "NVIDIA HGX B300 datasheet",
                 "usable memory, bandwidth and fp4: sheets print 7.7 or 8 TB/s and 13.1 to 14 PFLOP/s"),
+    # cards on PCIe alone; FLOP/s with sums in fp32, in which the GeForce cards have half their rate
+    Accelerator("t4", "T4 16 GB", 16, 0.32, 65, None, None, 16, 16, 8, PCIE, 16, 6.25, 2018,
+                "NVIDIA T4 datasheet", "bf16: the rate of fp16, which it computes in"),
+    Accelerator("l4", "L4 24 GB", 24, 0.3, 121, 242, None, 32, 32, 8, PCIE, 32, 12.5, 2023, "NVIDIA L4 datasheet"),
+    Accelerator("a10g", "A10G 24 GB", 24, 0.6, 70, None, None, 32, 32, 8, PCIE, 32, 12.5, 2021,
+                "Amazon EC2 G5 instances", "FLOP/s: no public data sheet"),
+    Accelerator("rtx3090", "RTX 3090 24 GB", 24, 0.936, 71, None, None, 32, 32, 8, PCIE, 32, 12.5, 2020,
+                "NVIDIA Ampere GA102 whitepaper"),
+    Accelerator("rtx4090", "RTX 4090 24 GB", 24, 1.008, 165.2, 330.3, None, 32, 32, 8, PCIE, 32, 12.5, 2022,
+                "NVIDIA Ada whitepaper"),
+    Accelerator("rtx5090", "RTX 5090 32 GB", 32, 1.792, 209.5, 419, 1676, 64, 64, 8, PCIE, 64, 12.5, 2025,
+                "NVIDIA RTX Blackwell whitepaper"),
+    Accelerator("a6000", "RTX A6000 48 GB", 48, 0.768, 154.8, None, None, 32, 32, 8, PCIE, 32, 12.5, 2020,
+                "NVIDIA RTX A6000 datasheet"),
+    Accelerator("l40s", "L40S 48 GB", 48, 0.864, 362.05, 733, None, 32, 32, 8, PCIE, 32, 25, 2023,
+                "NVIDIA L40S datasheet"),
+    Accelerator("rtx6000_ada", "RTX 6000 Ada 48 GB", 48, 0.96, 364.2, 728.5, None, 32, 32, 8, PCIE, 32, 12.5, 2022,
+                "NVIDIA RTX 6000 Ada datasheet"),
     Accelerator("mi300x", "MI300X", 192, 5.3, 1307.4, 2614.9, None, 448, 64, 8, MESH, 64, 50, 2023,
                 "AMD MI300X data sheet"),
     Accelerator("mi355x", "MI355X", 288, 8.0, 2516.6, 5033.2, 10066, 537.6, 76.8, 8, MESH, 64, 50, 2025,

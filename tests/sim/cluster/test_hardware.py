@@ -15,7 +15,7 @@ def test_the_ridge_is_the_work_one_byte_of_memory_must_carry(accelerator, flop_p
 
 def test_eight_bit_arithmetic_is_twice_as_fast_except_on_a_tpu_v5p():
     for accelerator in ACCELERATORS.values():
-        if accelerator.fp8_tflops is not None:
+        if accelerator.fp8_tflops is not None and accelerator.key != "l40s":  # whose sheet prints 362.05 and 733
             factor = 1 if accelerator.key == "tpu_v5p" else 2
             assert accelerator.fp8_tflops == pytest.approx(factor * accelerator.bf16_tflops, rel=1e-3)
 
@@ -58,7 +58,7 @@ def test_google_counts_memory_in_gib():
 
 def test_a_doubtful_row_says_what_is_doubtful():
     doubtful = {a.key for a in ACCELERATORS.values() if not a.verified}
-    assert doubtful == {"h20", "gh200", "b200", "gb200", "b300", "mi355x", "tpu_v5p"}
+    assert doubtful == {"h20", "gh200", "b200", "gb200", "b300", "mi355x", "tpu_v5p", "h800", "a800_80", "t4", "a10g"}
     assert H100.verified and not H100.unverified
 
 
