@@ -19,6 +19,10 @@ MOMENTS = ("generate", "score", "update", "sync")
 # who has the GPUs: both in turn, with the training state offloaded to the host while idle or always on the GPU;
 # or two pools
 PLACEMENTS = ("in turn, offloaded", "in turn, resident", "two pools")
+# in turn as well: the engine never sleeps (TRL without its sleep mode), or it generates with the very weights that are
+# trained below adapters, and drops only its cache (Unsloth, with its standby)
+BOTH_STAY, ONE_COPY = "in turn, both stay", "in turn, one copy"
+STAYING = (PLACEMENTS[1], BOTH_STAY, ONE_COPY)  # training state beside the engine
 MOST = 8192  # the largest number of GPUs that a search tries
 
 
@@ -62,7 +66,7 @@ def envelope(model: Model, accelerator: Accelerator, job: Job) -> dict[str, dict
     engine, training = parts(model, accelerator, job)
     whole = memory.training_bytes(model, training)
     held = {name: whole[name] for name in ("state", "reference", "critic")}
-    stays, apart = job.placement == "in turn, resident", job.placement == "two pools" or not engine
+    stays, apart = job.placement in STAYING, job.placement == "two pools" or not engine
     # if offloaded, only the update has the whole state; scoring and sending need only the weights
     waiting = held if stays or apart else {"state": weights_alone(model, training)}
     layer = 34 * training.tokens_of_gpu * model.hidden  # one layer, of which nothing is kept
@@ -80,8 +84,12 @@ def envelope(model: Model, accelerator: Accelerator, job: Job) -> dict[str, dict
         room = memory.engine_room(model, accelerator, engine)
         generating = {"weights": weights, "extra": engine.extra_bytes, "cache": max(room, 0)}
         moments["generate"] = generating | (held if stays else {})
-        if not apart:
+        if job.placement == ONE_COPY:
+            moments["generate"]["state"] = memory.adapter_bytes(model, training)
+        elif not apart:
             moments["sync"] |= {"weights": weights}
+        if job.placement == BOTH_STAY:
+            moments = {moment: generating | parts for moment, parts in moments.items()}
     return moments
 
 
@@ -89,8 +97,18 @@ def weights_alone(model: Model, training: Training) -> float:
     """The policy's weights as training holds them."""
     if training.adapters:
         return memory.policy_bytes(model, training)
-    alone = replace(training, ledger=memory.Ledger(training.ledger.weights, 0, 0))
+    alone = replace(training, ledger=memory.Ledger(memory.on_gpu_of(training).weights, 0, 0))
     return memory.whole_bytes(model, alone)
+
+
+def free_share(model: Model, accelerator: Accelerator, job: Job) -> float:
+    """The fraction of a GPU's memory that an engine may fill beside the training state that stays with it."""
+    _, training = parts(model, accelerator, job)
+    whole = memory.training_bytes(model, training)
+    beside = total(whole) if job.placement == BOTH_STAY else total(whole) - whole["activations"] - whole["logits"]
+    if job.placement == ONE_COPY:  # the weights are the engine's as well
+        beside = whole["reference"] + memory.adapter_bytes(model, training)
+    return 1 - memory.RESERVE - (beside / accelerator.hbm_bytes if job.placement in STAYING else 0.0)
 
 
 def misfits(model: Model, accelerator: Accelerator, job: Job) -> list[Misfit]:
@@ -103,7 +121,8 @@ def misfits(model: Model, accelerator: Accelerator, job: Job) -> list[Misfit]:
         return misfits_of_memory
     has = (1 - memory.RESERVE) * accelerator.hbm_bytes / 1e9
     moments = envelope(model, accelerator, job)
-    for moment in ("score", "sync"):
+    asked = MOMENTS if job.placement in (BOTH_STAY, ONE_COPY) else ("score", "sync")  # of the others `memory` has asked
+    for moment in asked:
         needs = total(moments[moment]) / 1e9
         if needs > has:
             largest = max(moments[moment], key=moments[moment].__getitem__)
@@ -135,7 +154,7 @@ def peak(model: Model, accelerator: Accelerator, job: Job) -> Peak:
     moments = envelope(model, accelerator, job)
     has = (1 - memory.RESERVE) * accelerator.hbm_bytes
     peaks = {moment: Peak(moment, total(held), has) for moment, held in moments.items()}
-    if engine and job.placement != "in turn, resident":
+    if engine and job.placement not in STAYING:
         del peaks["generate"]
         engine, fills = sized(model, accelerator, engine), engine.hbm_share * accelerator.hbm_bytes
         besides = fills - memory.engine_room(model, accelerator, engine)

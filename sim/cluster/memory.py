@@ -161,8 +161,14 @@ LEDGERS = {
     # FSDP with fp32 shards, verl's default; a layer's bf16 copy while it runs is left out
     "4 + 4 + 8": Ledger(4, 4, 8),
     "2 + 2 + 6": Ledger(2, 2, 6),  # moments in 8 bits: Dettmers et al. (2021), arXiv:2110.02861
+    "4 + 4 + 2": Ledger(4, 4, 2),  # the same with fp32 weights
 }
 ZERO_PAPER, MEGATRON, FSDP = LEDGERS["2 + 2 + 12"], LEDGERS["2 + 4 + 12"], LEDGERS["4 + 4 + 8"]
+NARROW = {MEGATRON: LEDGERS["2 + 2 + 6"], FSDP: LEDGERS["4 + 4 + 2"]}  # the same with moments in 8 bits
+# QLoRA: four bits of NF4 a weight, and 0.127 bits of scales, themselves quantized. Dettmers et al. (2023),
+# arXiv:2305.14314, section 3
+NF4_BYTES = (4 + 0.127) / 8
+KEPT_ON_HOST = ("nothing", "optimizer", "all")  # of training state, also while it is used
 
 
 def state_bytes(model: Model, gpus: int, zero: int = 3, ledger: Ledger = ZERO_PAPER, cut: int = 1) -> float:
@@ -256,6 +262,8 @@ class Training:
     pipeline: int = 1  # stages, each with some of the layers
     expert_parallel: int = 1  # GPUs over which the experts of a layer are distributed
     by_tokens: bool = True  # a tensor-parallel group splits norms by tokens and logits by words, as Megatron's does
+    four_bits: bool = False  # with adapters: the matrices below them in NF4
+    on_host: str = KEPT_ON_HOST[0]
 
     @property
     def tokens_of_gpu(self) -> float:
@@ -307,9 +315,16 @@ def policy_bytes(model: Model, training: Training) -> float:
     adapters.
     """
     if not training.adapters:
-        return whole_bytes(model, training)
-    adapters = adapter_params(model, training.adapters) * training.ledger.whole / training.gpus
-    return frozen_bytes(model, training) + adapters
+        on_gpu = replace(training, ledger=on_gpu_of(training))
+        return whole_bytes(model, on_gpu) + (gathered_bytes(model, training) if training.on_host == "all" else 0.0)
+    base = NF4_BYTES * model.matrices() + 2 * (model.params() - model.matrices())
+    narrower = base / (2 * model.params()) if training.four_bits else 1.0
+    return narrower * frozen_bytes(model, training) + adapter_bytes(model, training)
+
+
+def adapter_bytes(model: Model, training: Training) -> float:
+    """Adapters with their gradients and moments on each GPU, sharded whatever the stage."""
+    return adapter_params(model, training.adapters) * training.ledger.whole / training.gpus
 
 
 def frozen_bytes(model: Model, training: Training) -> float:
@@ -317,9 +332,33 @@ def frozen_bytes(model: Model, training: Training) -> float:
     return whole_bytes(model, replace(training, ledger=Ledger(2, 0, 0)))
 
 
+def on_gpu_of(training: Training) -> Ledger:
+    """The ledger of what stays on the GPUs while an update runs."""
+    ledger = training.ledger
+    return {"nothing": ledger, "optimizer": ledger._replace(optimizer=0), "all": Ledger(0, 0, 0)}[training.on_host]
+
+
+def gathered_bytes(model: Model, training: Training) -> float:
+    """Of weights that live on the host, what is on a GPU at a time: two layers in bf16, one computing and one arriving,
+    with the fp32 gradient of one.
+    """
+    return (2 * 2 + 4) * model.params() / model.layers / training.tensor_parallel
+
+
+def host_bytes(model: Model, training: Training) -> float:
+    """Training state that a GPU keeps in its host's memory also while an update runs."""
+    ledger, stays = training.ledger, on_gpu_of(training)
+    if training.adapters or training.on_host == KEPT_ON_HOST[0]:
+        return 0.0
+    away = Ledger(*(whole - here for whole, here in zip(ledger, stays)))
+    return whole_bytes(model, replace(training, ledger=away))
+
+
 def waiting_bytes(model: Model, training: Training) -> float:
     """Of the state on each GPU, what leaves it for the host's memory while engines have the GPU."""
-    return whole_bytes(model, replace(training, ledger=training.ledger.waiting))
+    if training.adapters:
+        return policy_bytes(model, training)
+    return whole_bytes(model, replace(training, ledger=on_gpu_of(training).waiting))
 
 
 def whole_bytes(model: Model, training: Training) -> float:
@@ -339,7 +378,7 @@ def fits(
     training: Training | None = None,
     shared: bool = False,
     mfu: float | None = None,
-    efficiency: tuple[float, float, float] | None = None,
+    efficiency: tuple[float, ...] | None = None,
 ) -> list[Misfit]:
     """What of this is impossible: [Misfit], empty if all of it fits. Every sizer asks before it computes.
 

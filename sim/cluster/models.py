@@ -80,6 +80,7 @@ class Quantized:
     bytes: float  # of a weight, its part of the scales included
     plain: int  # weights that stay in bf16
     arithmetic: float = 2  # bytes of a number that they are multiplied as, on a chip that can
+    moved: float | None = None  # bytes that a pass reads and writes for each, if not those that it is stored in
 
 
 class Cache(NamedTuple):
@@ -177,11 +178,15 @@ class Model:
         """Weights of all experts that a router chooses among."""
         return self.moe_layers * self.moe.experts * self.expert_params() if self.moe else 0
 
-    def routed_bytes(self, weight_bytes: float | None = None) -> float:
-        """The same in an engine: of this width, or None, as the file stores them."""
+    def routed_bytes(self, weight_bytes: float | None = None, read: bool = False) -> float:
+        """The same in an engine, stored or `read` by a pass: of this width, or None, as the file stores them."""
         if weight_bytes is None:
-            weight_bytes = self.quantized.bytes if self.quantized else 2.0
+            weight_bytes = self._width(read) if self.quantized else 2.0
         return self.routed_params() * weight_bytes
+
+    def _width(self, read: bool) -> float:
+        assert self.quantized is not None, "a file in bf16 has no width of its own"
+        return self.quantized.moved if read and self.quantized.moved else self.quantized.bytes
 
     def stored_bytes(self, weight_bytes: float | None = None) -> float:
         """All weights in an engine: of this width, or None, as the file stores them."""
@@ -189,13 +194,13 @@ class Model:
 
     def weight_bytes_read(self, tokens: Numbers, weight_bytes: float | None = None) -> Numbers:
         """What an iteration of so many tokens reads of them."""
-        return self._stored(self.read_params(tokens), self.lookup_params(), weight_bytes)
+        return self._stored(self.read_params(tokens), self.lookup_params(), weight_bytes, read=True)
 
-    def _stored(self, params: Numbers, lookup: int, weight_bytes: float | None) -> Numbers:
+    def _stored(self, params: Numbers, lookup: int, weight_bytes: float | None, read: bool = False) -> Numbers:
         if weight_bytes is not None or self.quantized is None:
             return params * (2.0 if weight_bytes is None else weight_bytes)
         plain = self.quantized.plain - lookup
-        return (params - plain) * self.quantized.bytes + 2.0 * plain
+        return (params - plain) * self._width(read) + 2.0 * plain
 
     def multiplied_as(self, weight_bytes: float | None = None) -> float:
         """Bytes of a number that they are multiplied as."""

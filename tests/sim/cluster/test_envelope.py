@@ -185,3 +185,33 @@ def test_the_copies_of_a_model():
     assert whole(reference=True) == pytest.approx(160.6, abs=0.05)
     assert whole(reference=True, critic=True) == pytest.approx(305.1, abs=0.05)
     assert envelope.copies(LLAMA, Training(8)) == dict(policy=16 * LLAMA.params())
+
+
+# one card, eight billion weights, adapters of rank 32 on sequences of 4,096 tokens
+def one_card(placement, four_bits=False, u=0.5):
+    training = Training(
+        1, ledger=memory.FSDP, adapters=32, four_bits=four_bits, tokens=4096, length=4096, logits_chunk=1024
+    )
+    return Job(1, training, Engine(1, 1, 4096, hbm_share=u), placement)
+
+
+def test_one_copy_of_the_weights_is_in_the_engines_share_and_not_beside_it():
+    apart, shared = (
+        envelope.envelope(LLAMA, H100, one_card(where))["generate"]
+        for where in ("in turn, resident", envelope.ONE_COPY)
+    )
+    # the trainer's bf16 weights, 2 bytes of each
+    assert apart["state"] - shared["state"] == pytest.approx(2 * LLAMA.params())
+    assert apart["weights"] == shared["weights"] and apart["cache"] == shared["cache"]
+
+
+def test_an_engine_that_never_sleeps_is_there_at_every_moment():
+    moments = envelope.envelope(LLAMA, H100, one_card(envelope.BOTH_STAY))
+    assert all(held["cache"] == moments["generate"]["cache"] > 0 for held in moments.values())
+
+
+@pytest.mark.parametrize("placement", envelope.STAYING)
+def test_what_is_free_beside_the_training_state_just_fits(placement):
+    free = envelope.free_share(LLAMA, H100, one_card(placement))
+    assert not envelope.misfits(LLAMA, H100, one_card(placement, u=free - 1e-9))
+    assert envelope.misfits(LLAMA, H100, one_card(placement, u=min(free + 0.02, 0.98)))
