@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from sim.cluster import collectives
 from sim.cluster.hardware import Accelerator
+from sim.cluster.memory import adapter_params
 from sim.cluster.models import Model
 
 PRODUCTS = 0.65  # assumed: fraction of peak FLOP/s reached by large matrix products
@@ -21,10 +22,16 @@ TRAFFIC = 0.75  # assumed: fraction of peak bandwidth reached by everything betw
 LAUNCH = 0.35e-3  # assumed: seconds in which the host launches the kernels of one layer, forward
 LINK = 0.8  # assumed: fraction of a link's bandwidth reached when state is gathered and scattered
 FILLED = 0.9  # assumed: fraction of a packed micro-batch that is not padding
+PCIE_GB_PER_SECOND = 32  # assumed of a host's link that no row of hardware.py knows
 TILE = 128  # rows in which a grouped expert product is computed; fewer tokens cost as much
 BACKWARD, BACKWARD_ATTENTION = 2.0, 2.5  # relative to a forward pass; attention computes its scores once more
 OPTIMIZER_BYTES = 30  # per weight: gradient, master copy and two moments read; three of them and bf16 written
 OFFLOADED_BYTES = 28  # per weight over the host's link: twelve bytes in, twelve and a gradient out
+# assumed: seconds of a host's processors for each weight that its server updates; 0.075 ns (prime-rl, 171B on one
+# server) and 0.36 ns (slime, 106B on four) are published in 2026
+HOST_ADAM = 0.165e-9
+SERVER = 8  # assumed: GPUs per host
+DEQUANTIZED_BYTES = 4.5  # per weight and pass: half a byte read, two written, and read again by the product
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,11 @@ class Trainer:
     expert_parallel: int = 1  # GPUs over which the experts of a layer are distributed
     zero: int = 1  # 1 and 2 shard the optimizer and the gradients, 3 the weights too
     recompute: bool = False  # repeat each layer's forward pass in the backward pass
-    pack: int = 8192  # tokens in a micro-batch, unless one sequence is longer
+    pack: int = 8192  # tokens in a micro-batch, unless one sequence is longer; 0: a micro-batch is one sequence
     filled: float = 1.0  # fraction of a micro-batch that is not padding
-    offload: bool = False  # the optimizer's state in host memory
+    on_host: str = "nothing"  # one of memory.KEPT_ON_HOST; weights that live there come over for every micro-batch
+    adapters: int = 0  # rank of adapters trained in place of the weights; 0 trains the weights
+    four_bits: bool = False  # the matrices below the adapters are stored in four bits
 
     @property
     def experts_cut(self) -> int:
@@ -95,6 +104,10 @@ def pass_seconds(model: Model, accelerator: Accelerator, trainer: Trainer, batch
     times = repeats(trainer) if train else [1.0] * 5
     stages = batch.updates * micro / trainer.pipeline  # passes over a whole model's layers that one GPU computes
     products, attention, experts, traffic, exchange = (seconds * n * stages for seconds, n in zip(forward, times))
+    if trainer.four_bits:
+        moved = DEQUANTIZED_BYTES * model.matrices() / (trainer.tensor_parallel * trainer.pipeline)
+        passes = (2 + trainer.recompute if train else 1) * batch.updates * micro
+        traffic += passes * moved / (TRAFFIC * accelerator.hbm_bytes_per_second)
     computed = products + attention + experts + traffic + exchange
     bubble = computed * (trainer.pipeline - 1) / (trainer.virtual * micro)
     state = state_seconds(model, accelerator, trainer, micro, computed / batch.updates, train) * batch.updates
@@ -107,7 +120,9 @@ def repeats(trainer: Trainer) -> list[float]:
     """
     forward = 2 if trainer.recompute else 1
     again = forward + BACKWARD
-    return [again, forward + BACKWARD_ATTENTION, again, again, forward + 1]
+    # frozen weights have no gradient of their own; the adapters' products, a few per cent, are left out
+    products = again - (BACKWARD / 2 if trainer.adapters else 0.0)
+    return [products, forward + BACKWARD_ATTENTION, products, again, forward + 1]
 
 
 def micro_batches(trainer: Trainer, batch: Batch) -> tuple[int, float]:
@@ -116,7 +131,8 @@ def micro_batches(trainer: Trainer, batch: Batch) -> tuple[int, float]:
     """
     ranks = min(trainer.ranks, batch.sequences / batch.updates)
     of_rank = batch.tokens / (batch.updates * ranks)
-    micro = ceil(round(of_rank / (max(trainer.pack, batch.longest) * trainer.filled), 9))
+    whole = max(trainer.pack, batch.longest) * trainer.filled if trainer.pack else batch.tokens / batch.sequences
+    micro = ceil(round(of_rank / whole, 9))
     return micro, of_rank / micro / trainer.context_parallel
 
 
@@ -141,7 +157,7 @@ class Layer:
         model = self.model
         active = model.moe_layers * model.moe.top_k * model.expert_params() if model.moe else 0
         flop = 2.0 * (model.matmul_params() - active) * self.tokens / self.trainer.tensor_parallel
-        return flop / (PRODUCTS * self.accelerator.flops())
+        return flop / (products_share(self.accelerator) * self.accelerator.flops())
 
     def attention(self) -> float:
         flop = self.tokens * float(self.model.prefill_flops_per_token(self.attended))
@@ -159,7 +175,10 @@ class Layer:
         each = tokens * trainer.experts_cut * moe.top_k / moe.experts  # tokens per expert
         flop = 2.0 * model.expert_params() * ceil(round(each / TILE, 9)) * TILE * local
         bandwidth = TRAFFIC * self.accelerator.hbm_bytes_per_second
-        product = max(flop / (PRODUCTS * self.accelerator.flops()), 2.0 * model.expert_params() * local / bandwidth)
+        product = max(
+            flop / (products_share(self.accelerator) * self.accelerator.flops()),
+            2.0 * model.expert_params() * local / bandwidth,
+        )
         moved = 12 * moe.top_k * (moe.latent or model.hidden) + 6 * moe.top_k * moe.intermediate + 8 * moe.experts
         return model.moe_layers * (product + moved * tokens / bandwidth)
 
@@ -190,6 +209,10 @@ class Layer:
         return seconds
 
 
+def products_share(accelerator: Accelerator) -> float:
+    return accelerator.products or PRODUCTS
+
+
 def own_params(model: Model, trainer: Trainer) -> tuple[float, float]:
     """(plain, routed): the weights that one GPU holds before data-parallel sharding."""
     routed = model.routed_params()
@@ -203,7 +226,7 @@ def state_seconds(
     """Seconds of an update that sharded state adds to `computed` seconds of passes, and the optimizer's own.
 
     ZeRO 3 gathers bf16 weights for each pass of each micro-batch and scatters fp32 gradients, overlapping the
-    arithmetic. ZeRO 1 scatters and gathers once, hidden by half a micro-batch. ZeRO 2 keeps no gradients of other
+    arithmetic. ZeRO 1 scatters and gathers once, hidden by a micro-batch. ZeRO 2 keeps no gradients of other
     ranks, so it scatters those of every micro-batch (DeepSpeed, `runtime/zero/stage_1_and_2.py`), all but the last
     overlapping the next.
     """
@@ -217,25 +240,37 @@ def state_seconds(
         for weights, n, cut in ((plain, ranks, trainer.tensor_parallel), (routed, of_experts, trainer.experts_cut)):
             if n > 1 and weights:
                 rate = LINK * accelerator.ring_bytes_per_second(n * cut)  # the distance between the ranks that share
+                if n * cut > accelerator.scaleup_domain:  # each of so many groups has its own cards of a server
+                    rate /= min(cut, accelerator.scaleup_domain)
                 seconds += bytes_of_weight * weights * (n - 1) / n / rate
         return seconds
 
     def last() -> float:
-        return max(over_the_links(4 + 2) - computed / micro / 2, 0.0)
+        one = computed / micro  # backward, two thirds of it, hides the gradients, and the next forward the weights
+        gradients = max(over_the_links(4) - 2 / 3 * one, 0.0)
+        whole = gradients + max(over_the_links(2) - 1 / 3 * one, 0.0)
+        return 0.0 if trainer.adapters else whole / trainer.virtual  # the other parts went while the last one computed
 
+    gradient = 0 if trainer.adapters else 4
     if trainer.zero == 3:
-        gathered = micro * over_the_links(2 * 2 + 4 if train else 2)
+        gathered = micro * over_the_links(2 * 2 + gradient if train else 2)
         exchanged = max(gathered - computed, 0.0)
     elif not train:
         exchanged = 0.0
     elif trainer.zero == 2:
-        exchanged = (micro - 1) * max(over_the_links(4) - computed / micro, 0.0) + last()
+        exchanged = (micro - 1) * max(over_the_links(gradient) - computed / micro, 0.0) + last()
     else:
         exchanged = last()
+    weights = model.params() / trainer.gpus
+    to_host = LINK * 1e9 * (accelerator.host_gb_per_second or PCIE_GB_PER_SECOND)
+    if trainer.on_host == "all":
+        brought = micro * (2 * 2 + 4 if train else 2) * weights / to_host
+        exchanged += max(brought - computed, 0.0)
     if not train:
         return exchanged
-    weights = model.params() / trainer.gpus
-    optimizer = OPTIMIZER_BYTES * weights / (TRAFFIC * accelerator.hbm_bytes_per_second)
-    if trainer.offload and accelerator.host_gb_per_second:
-        optimizer += OFFLOADED_BYTES * weights / (LINK * 1e9 * accelerator.host_gb_per_second)
+    trained = adapter_params(model, trainer.adapters) / trainer.gpus if trainer.adapters else weights
+    optimizer = OPTIMIZER_BYTES * trained / (TRAFFIC * accelerator.hbm_bytes_per_second)
+    if trainer.on_host != "nothing":
+        of_server = trained * min(trainer.gpus, SERVER)
+        optimizer += max(OFFLOADED_BYTES * trained / to_host, HOST_ADAM * of_server)
     return exchanged + optimizer
