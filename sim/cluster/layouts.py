@@ -106,6 +106,7 @@ class Pass(NamedTuple):
     reading: Numbers
     arithmetic: Numbers
     exchange: Numbers
+    host: Numbers
     seconds: Numbers
 
     @property
@@ -159,11 +160,12 @@ def engine_pass(
     exchange = exchanged_seconds(model, accelerator, layout, inside, weight_bytes) / stages
     longer = np.maximum(reading, arithmetic)
     hidden = (1 - LEFT_OF_OVERLAP) * np.minimum(longer, exchange) if layout.overlap else 0.0
-    stage = longer + exchange - hidden
+    host = efficiency.sequence_seconds * inside.decoding_of_group  # each group has a scheduler of its own
+    stage = longer + exchange - hidden + host
     if stages > 1:
         states = 2.0 * inside.of_group * model.hidden  # in bf16
         stage = stage + collectives.ALPHA_ACROSS + states / (1e9 * accelerator.nic_gb_per_second)
-    return Pass(reading, arithmetic, exchange, stages * stage + efficiency.overhead_seconds)
+    return Pass(reading, arithmetic, exchange, host, stages * stage + efficiency.overhead_seconds)
 
 
 class Flow(NamedTuple):
@@ -191,7 +193,7 @@ def bytes_read(
     """HBM bytes that one GPU reads over all stages: its part of the weights once, of the experts those that tokens were
     routed to, 1 − (1 − k/E)^n; and its part of the cache of its group's sequences.
     """
-    routed = model.routed_bytes(weight_bytes)
+    routed = model.routed_bytes(weight_bytes, read=True)
     plain = (model.weight_bytes_read(np.inf, weight_bytes) - routed) / layout.tensor_parallel
     # assumed: routing is uniform; skew touches fewer
     visited = 1 - (1 - model.moe.top_k / model.moe.experts) ** flow.tokens if model.moe else 0.0
