@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NoReturn, TypeVar
 
 from rlpt.arguments import Parser, guarded, number, whole
-from rlpt.planning import planner, user_inputs
-from sim.cluster import envelope, layouts, memory, step, trainer, turns
+from rlpt.planning import planner, refusals, user_inputs
+from sim.cluster import envelope, fabric, layouts, memory, step, trainer, turns
 from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS, Model
@@ -24,6 +24,7 @@ T = TypeVar("T")
 BLOCK = 2**20  # characters
 NOT_READ = "Not read"
 LENGTHS = (720, 2000, 4600, 8192)
+SHARING = dict(zip(("in-turn", "engine-sleeps", "both-stay", "one-copy"), planner.SHARING))
 WIDTHS, WEIGHTS = user_inputs.WIDTHS, user_inputs.WEIGHTS
 
 
@@ -173,7 +174,42 @@ def arguments(program: str) -> Parser:
         default=3,
         help="what training shards: 1 the optimizer state, 2 also the gradients, 3 also the weights",
     )
-    add("--host-memory", type=number(1, 1e5), default=1000.0, help="GB of host memory per server of eight GPUs")
+    add(
+        "--lora",
+        type=whole(1, 1024),
+        default=0,
+        metavar="RANK",
+        help="train LoRA adapters of this rank, not the weights",
+    )
+    add(
+        "--four-bits",
+        action="store_true",
+        help="with --lora: store the weights below the adapters in NF4, as QLoRA does",
+    )
+    add("--adam-bits", type=int, choices=(32, 8), default=32, help="bits of each of Adam's moments")
+    add(
+        "--on-host",
+        choices=memory.KEPT_ON_HOST,
+        default=memory.KEPT_ON_HOST[0],
+        help="training state that stays in host memory while it is used",
+    )
+    add(
+        "--sharing",
+        choices=SHARING,
+        default="in-turn",
+        help="with one pool of GPUs: the training state leaves them while the engine generates (in-turn), only the "
+        "engine sleeps while training runs (engine-sleeps, as TRL with its sleep mode), both stay (both-stay), or one "
+        "copy of the weights serves both (one-copy, as Unsloth)",
+    )
+    add(
+        "--transfer",
+        choices=fabric.TRANSFERS,
+        default="broadcast",
+        help="how the weights get from one pool to the other",
+    )
+    add("--whole-logits", action="store_true", help="compute the loss on all logits of a micro-batch, not in chunks")
+    add("--unpacked", action="store_true", help="train on one sequence per micro-batch")
+    add("--host-memory", type=number(1, 1e5), default=2000.0, help="GB of host memory per server of eight GPUs")
     add("--reference", action="store_true", help="keep a reference model for a KL penalty")
     add("--reuse", action="store_true", help="train on the engine's log-probs instead of recomputing them")
     add("--test-seconds", type=number(0, 3600), default=0.0, help="seconds to verify one completion")
@@ -224,6 +260,14 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         training_tensor=chosen.train_tp,
         training_stages=chosen.train_pp,
         zero=chosen.zero,
+        adapters=chosen.lora,
+        four_bits=chosen.four_bits and chosen.lora > 0,
+        moment_bits=chosen.adam_bits,
+        on_host=chosen.on_host,
+        sharing=SHARING[chosen.sharing],
+        logits_chunk=None if chosen.whole_logits else planner.LOGITS_CHUNK,
+        packed=not chosen.unpacked,
+        transfer=chosen.transfer,
         expert_parallel=chosen.train_ep,
         host_gb=chosen.host_memory,
         reference=chosen.reference,
@@ -238,8 +282,8 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         made = planner.known(made, user_inputs.timed(chosen.timed)[0] if chosen.timed else None, chosen.measured)
     except ValueError as refusal:
         parser.error(str(refusal))
-    if misfits := planner.misfits(made):
-        parser.error(f"this job does not fit: {misfits[0].what}")
+    if chosen.four_bits and not chosen.lora:
+        parser.error("--four-bits stores the weights below adapters: add --lora RANK")
     return made
 
 
@@ -272,6 +316,16 @@ def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[p
     return "\n".join([*lines, foot.format(*reached, planner.spread(s).words)])
 
 
+def refused_job(parser: Parser, why: str, nearest: Sequence[refusals.Fitting], as_json: bool) -> NoReturn:
+    """Ends with status 2: one sentence on standard error, and the nearest jobs that fit; as JSON on standard output."""
+    if as_json:
+        listed = [{"change": f.words, "costs": f.costs, "step_seconds": f.seconds} for f in nearest]
+        sys.stdout.write(json.dumps({"fits": False, "why": why, "would_fit": listed}, indent=2) + "\n")
+    fitting = [f"  {f.words}: a step {f.seconds:,.0f} s; trade-off: {f.costs}" for f in nearest]
+    would = ["what would fit:", *fitting] if fitting else []
+    parser.error("\n".join([f"this job does not fit: {why}", *would]))
+
+
 def faster(change: planner.Change, before: float, again: str = "") -> str:
     price = "no trade-off" if change.free else f"trade-off: {change.costs}"
     return f"step {change.seconds:,.0f} s, {before / change.seconds:.2f} times as fast{again}; {price}"
@@ -285,6 +339,7 @@ def numbers(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence
         return [{"change": c.words, "costs": c.costs, "step_seconds": c.seconds, "lesson": c.lesson} for c in changes]
 
     return {
+        "fits": True,
         "model": s.model.name,
         "accelerator": s.accelerator.name,
         "gpus": s.gpus,
@@ -316,6 +371,8 @@ def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.plan
     with guarded(parser):
         chosen = parser.parse_args(words)
         made = scenario(parser, chosen)
+        if misfits := planner.misfits(made):
+            refused_job(parser, misfits[0].what, refusals.nearest(made), chosen.json)
         answered = planner.plan(made), planner.best_changes(made), planner.worth_trying(made)
         sys.stdout.write((json.dumps(numbers(*answered), indent=2) if chosen.json else table(*answered)) + "\n")
     return 0

@@ -1,9 +1,10 @@
-"""How wide the range around predicted seconds is: from published steps, or from a job that the reader has timed.
+"""How far a system's seconds lie above the formulas, and how surely: from published steps, or from a timed job.
 
-Closed form: measured over predicted seconds of the timed job, role by role, and the same factors for another job. How
-far off another job then is, validation.py counts on published steps of NeMo RL 0.4 and 0.5 (2025): with the same
-placement and chip nine of ten pairs are within a factor of 1.2; with another placement twelve of fifteen, and with
-another chip nine of ten, are within 1.5. The predictions are made in planner.py.
+Closed form: measured over computed seconds, role by role. Without a timing, the factors are those of published steps,
+by placement; with one they are its own, also for another job. How far off another job
+then is, validation.py counts on published steps of NeMo RL 0.4 and 0.5 (2025): with the same placement and chip nine of
+ten pairs are within a factor of 1.2; with another placement or another chip most are within 1.5. The seconds
+themselves are computed in planner.py.
 """
 
 from collections.abc import Mapping
@@ -12,11 +13,11 @@ from typing import Any, NamedTuple
 
 from sim.cluster import step
 
-# multiples of the predicted seconds, for dense models and experts alike; chosen, not derived: validation.py counts how
-# many published steps are in this range
-PUBLISHED = (1.0, 2.2)
-OWN, NEAR, FAR = 1.1, 1.2, 1.5  # ÷ and × this: the timed job, a similar one, another
-TWO_POOLS = 0.75  # factor for two pools, as a share of that of a step timed in one pool
+# Published over computed seconds of a step, geometric means over NeMo RL 0.4 and 0.5, which trains with Megatron: 1.71
+# in one pool (15 steps) and 1.30 in two (17)
+PLACED = {"one pool": 1.7, "two pools": 1.3}
+WIDTH = 1.4  # ÷ and × this, a step; chosen: validation.py counts how many of the steps that were not used lie inside
+OWN, NEAR, FAR = 1.1, 1.2, 1.5  # the same of the timed job, of a similar one, of another
 
 
 class Factors(NamedTuple):
@@ -33,6 +34,16 @@ class Factors(NamedTuple):
 
 
 ROLES = Factors._fields
+# the same of a role alone, which published runs spread further; seconds of tests are the reader's own
+ALONE = Factors(rollout=1.7, tests=1.0, log_probs=2.5, update=2.2, weights=2.0)
+
+
+def assumed(scenario: Any) -> Factors:
+    """The factors of a scenario of which nothing was timed."""
+    placed = PLACED[scenario.placement]
+    return Factors(placed, 1.0, placed, placed, placed)
+
+
 WHOLE = "step"
 
 
@@ -70,14 +81,14 @@ def calibration(job: Any, predicted: step.Roles, overlap: str, measured: Mapping
     """The Calibration from a job, its predicted roles and the measured seconds, {role or "step": seconds}. Roles that
     were not timed share the factor at which the step takes as long as measured; raises a ValueError if there is none.
     """
-    key, own = step.pausing(overlap), seconds_of(predicted, overlap)
+    key, own, usual = step.pausing(overlap), seconds_of(predicted, overlap), assumed(job)
     for role in measured.keys() - {WHOLE}:
         if not getattr(own, role):
             raise ValueError(f"the job that was timed spends no time on {role}")
     known: dict[str, float] = {role: measured[role] / getattr(own, role) for role in ROLES if role in measured}
 
     def made(common: float) -> Factors:
-        return Factors(*(known.get(role, common) for role in ROLES))
+        return Factors(*(known.get(role, common * one) for role, one in zip(ROLES, usual)))
 
     def takes(common: float) -> float:
         return step.step_time(scaled(predicted, made(common)), key)
@@ -108,39 +119,46 @@ def contradiction(whole: float, parts: float) -> str:
 
 
 class Range(NamedTuple):
-    """Lowest and highest factor of the predicted seconds of each role."""
+    """Lowest and highest factor of the predicted seconds, of all roles together and of each by itself."""
 
     low: Factors
     high: Factors
     words: str  # its source
+    low_alone: Factors
+    high_alone: Factors
 
 
 def factors(calibrated: Calibration | None, scenario: Any) -> Factors:
-    """The factors for the predicted seconds of a scenario."""
+    """The factors by which a scenario's computed seconds are multiplied."""
+    usual = assumed(scenario)
     if calibrated is None:
-        return Factors()
-    by_role = calibrated.factors
-    if WHOLE in calibrated.timed and scenario.placement != calibrated.job.placement:
-        moved = TWO_POOLS if scenario.placement == "two pools" else 1 / TWO_POOLS
-        by_role = Factors(*(f if role in calibrated.timed else moved * f for role, f in zip(ROLES, by_role)))
-    return by_role
+        return usual
+    of_job = assumed(calibrated.job)
+    found = zip(ROLES, calibrated.factors, usual, of_job)
+    return Factors(*(f if role in calibrated.timed else f * here / there for role, f, here, there in found))
 
 
 def reach(calibrated: Calibration | None, scenario: Any, same: bool) -> Range:
     """The Range for a scenario; `same`: it is the one that was timed."""
+    narrow = Factors(*(min(WIDTH, alone) for alone in ALONE))
     if calibrated is None:
-        return Range(Factors().times(PUBLISHED[0]), Factors().times(PUBLISHED[1]), assumed_words())
+        return Range(inverse(narrow), narrow, assumed_words(scenario), inverse(ALONE), ALONE)
     job = calibrated.job
     alike = scenario.placement == job.placement and scenario.accelerator == job.accelerator
     alike = alike and scenario.model == job.model
     width = OWN if same else NEAR if alike else FAR
     known = [WHOLE in calibrated.timed or role in calibrated.timed for role in ROLES]
-    low = Factors(*(1 / width if timed else PUBLISHED[0] for timed in known))
-    high = Factors(*(width if timed else PUBLISHED[1] for timed in known))
+    high = Factors(*(width if timed else other for timed, other in zip(known, narrow)))
+    alone = Factors(*(width if timed else other for timed, other in zip(known, ALONE)))
     whose = "this job" if same else "a like job" if alike else "another placement, chip or model"
     sentence = f"{', '.join(calibrated.timed)} timed on {whose}: ÷ and × {width}"
-    return Range(low, high, sentence if all(known) else f"{sentence}; else {assumed_words()}")
+    words = sentence if all(known) else f"{sentence}; else {assumed_words(scenario)}"
+    return Range(inverse(high), high, words, inverse(alone), alone)
 
 
-def assumed_words() -> str:
-    return f"{PUBLISHED[0]:g} to {PUBLISHED[1]:g} times the formulas"
+def inverse(widths: Factors) -> Factors:
+    return Factors(*(1 / width for width in widths))
+
+
+def assumed_words(scenario: Any) -> str:
+    return f"{PLACED[scenario.placement]:g} times the formulas, as published steps in {scenario.placement}, ÷ and × {WIDTH:g}"

@@ -85,6 +85,16 @@ class Published:
     batches: float = 1.0  # batches in flight one step ahead
     computed: bool = True  # False if something about its generation is not published
 
+    @property
+    def fitted(self) -> bool:
+        """Whether a constant of the cost model was chosen on this row."""
+        return self.source in FITTED
+
+
+# The releases on which the rate of a broadcast (sim/cluster/fabric.py) and the factors of calibration.py were chosen,
+# and the runs on which that of an H20's products was (sim/cluster/hardware.py)
+FITTED = ("NeMo RL 0.4", "NeMo RL 0.5", "verl practice")
+
 
 SOURCES = {
     "verl async": (
@@ -107,6 +117,18 @@ SOURCES = {
         "NVIDIA NeMo RL 0.6, performance summary, 2026",
         "https://github.com/NVIDIA-NeMo/RL/blob/v0.7.0/docs/about/performance-summary.md",
     ),
+    "NeMo RL 0.3": (
+        "NVIDIA NeMo RL 0.3, its published steps in issue 959, 2025",
+        "https://github.com/NVIDIA-NeMo/RL/issues/959",
+    ),
+    "verl 671B": (
+        "verl, training DeepSeek 671B, 2025",
+        "https://github.com/verl-project/verl/blob/1dda039b/docs/perf/dpsk.md",
+    ),
+    "verl practice": (
+        "verl with FSDP and Megatron side by side, 2026",
+        "https://github.com/ISEEKYAN/verl_megatron_practice/tree/dfd811adc3e42edc0d5b32cdfca5e7ad9df5c4f0",
+    ),
     "Miles": ("LMSYS, Miles on ROCm, 2026", "https://lmsys.org/blog/2026-03-17-rocm-miles-rl-amd/"),
 }
 # assumed: prompt tokens of all these jobs, which train on math problems; tokens per second times seconds, minus the
@@ -116,21 +138,26 @@ PROMPT = 128
 # and on 128 GPUs
 UPDATES = (VERL["7B, 32 GPUs"].update, VERL["30B-A3B, 128 GPUs"].update)
 FROM_UPDATE = {"qwen2.5-7b": 1365, "qwen3-30b-a3b": 3967}
-# Qwen/Qwen3-32B, config.json (2025)
-QWEN3_32B, _ = model_from_config(
-    dict(
-        model_type="qwen3",
-        num_hidden_layers=64,
+
+
+def _qwen(generation: str, name: str, layers: int, heads: int, intermediate: int, vocab: int) -> Model:
+    """A dense model of 5,120 numbers a token with eight KV heads, from its config.json (2024, 2025)."""
+    config = dict(
+        model_type=generation,
+        num_hidden_layers=layers,
         hidden_size=5120,
-        num_attention_heads=64,
+        num_attention_heads=heads,
         num_key_value_heads=8,
         head_dim=128,
-        intermediate_size=25600,
-        vocab_size=151936,
-    ),
-    "qwen3-32b",
-    "Qwen3-32B",
-)
+        intermediate_size=intermediate,
+        vocab_size=vocab,
+    )
+    return model_from_config(config, name.lower(), name)[0]
+
+
+QWEN3_32B = _qwen("qwen3", "Qwen3-32B", 64, 64, 25600, 151936)
+QWEN3_14B = _qwen("qwen3", "Qwen3-14B", 40, 40, 17408, 151936)
+QWEN25_14B = _qwen("qwen2", "Qwen2.5-14B", 48, 40, 13824, 152064)
 
 
 def _verl(row: Measured, tensor_parallel: int, longest: int) -> Published:
@@ -317,6 +344,107 @@ def _v1(way: str, overlap: str, generating: int, mean: float, hours: float) -> P
     )
 
 
+# NeMo RL 0.3, examples/configs/grpo_math_8B and _70B at its tag: 64 x 32 completions of at most 4,096 tokens, four
+# updates, packed; engines of 1 and of 4 GPUs. The recipe of the 70B on FSDP2 is not there; assumed: TP 8
+_V03 = [
+    ("Llama-3.1-8B, Megatron", "llama3.1-8b", 8, 795, 1, dict(pipeline=2), (112, 58, 18, 28)),
+    ("Llama-3.1-8B, FSDP2", "llama3.1-8b", 8, 777, 1, dict(zero=3), (122, 57, 19, 38)),
+    ("Llama-3.1-70B, Megatron", "llama3.1-70b", 64, 398, 4, dict(tensor_parallel=4, pipeline=4), (147, 84, 18, 28)),
+    ("Llama-3.1-70B, FSDP2", "llama3.1-70b", 64, 395, 4, dict(zero=3, tensor_parallel=8), (230, 82, 28, 97)),
+]
+
+
+def _v03(name: str, model: str, gpus: int, mean: float, engine: int, layout: dict[str, Any], times: Any) -> Published:
+    return Published(
+        f"NeMo RL 0.3, {name} on {gpus} H100",
+        MODELS[model],
+        "h100",
+        gpus,
+        64,
+        32,
+        mean,
+        4096 - PROMPT,
+        engine,
+        True,
+        "NeMo RL 0.3",
+        **dict(zip(("step", "generate", "log_probs", "update"), times)),
+        hbm_share=0.6,
+        trainer=Trainer(gpus, **layout, pack=4096, filled=FILLED),
+        updates=4,
+    )
+
+
+# dapo14b.csv and dapo32b.csv: 512 x 16 completions of at most 20,480 tokens, 16 updates, offloaded while generating;
+# which model on how many H20, trainer, mean length, update, old log-probs. Their generation samples more prompts than
+# are trained on, so it is not computed, nor are the steps
+_PRACTICE = [
+    (QWEN25_14B, 32, "sp8", 774, 239.5, None),
+    (QWEN25_14B, 32, "sp4", 763, 244.7, None),
+    (QWEN3_14B, 32, "sp8", 3344, 1019.5, None),
+    (QWEN3_14B, 32, "sp4", 3210, 1068.3, None),
+    (QWEN3_14B, 32, "sp4", 3656, 1226.4, None),
+    (QWEN25_14B, 32, "tp8pp2", 791, 265.3, None),
+    (QWEN3_14B, 32, "tp4", 3510, 933.8, None),
+    (QWEN3_14B, 32, "tp4cp2", 3131, 770.0, None),
+    (QWEN3_14B, 32, "tp8pp2", 3041, 799.4, None),
+    (QWEN3_14B, 32, "tp8cp2", 3645, 905.9, None),
+    (MODELS["qwen2.5-32b"], 64, "sp8", 1827, 576.2, 152.1),
+    (MODELS["qwen2.5-32b"], 64, "sp8", 2819, 917.9, 228.6),
+    (MODELS["qwen2.5-32b"], 64, "sp8", 1490, 473.7, 127.4),
+    (MODELS["qwen2.5-32b"], 32, "sp8", 1354, 819.3, 218.1),
+    (MODELS["qwen2.5-32b"], 32, "tp8pp2", 1544, 840.3, 315.4),
+    (MODELS["qwen2.5-32b"], 64, "tp8pp2", 1430, 422.2, 172.2),
+]
+_LAYOUTS: dict[str, dict[str, Any]] = {
+    "sp4": dict(zero=3, context_parallel=4),
+    "sp8": dict(zero=3, context_parallel=8),
+    "tp4": dict(tensor_parallel=4),
+    "tp4cp2": dict(tensor_parallel=4, context_parallel=2),
+    "tp8cp2": dict(tensor_parallel=8, context_parallel=2),
+    "tp8pp2": dict(tensor_parallel=8, pipeline=2),
+}
+
+
+def _practice(model: Model, gpus: int, way: str, mean: float, update: float, log_probs: float | None) -> Published:
+    layout = _LAYOUTS[way]
+    program = "FSDP" if "zero" in layout else "Megatron"
+    return Published(
+        f"verl, {model.name} on {gpus} H20, {program} {way.upper()}, {mean:,} tokens",
+        model,
+        "h20",
+        gpus,
+        512,
+        16,
+        mean,
+        20480,
+        4,
+        False,
+        "verl practice",
+        log_probs=log_probs,
+        update=update,
+        trainer=Trainer(gpus, **layout, pack=22528 * layout.get("context_parallel", 1), recompute="zero" in layout),
+        updates=16,
+    )
+
+
+# docs/perf/dpsk.md and its script: Adam on the host, three updates
+_V3_ON_H20 = Published(
+    "verl, DeepSeek-V3 on 96 H20, Adam on the host",
+    MODELS["deepseek-v3"],
+    "h20",
+    96,
+    96,
+    8,
+    1960,
+    9632,
+    32,
+    False,
+    "verl 671B",
+    step=1700,
+    generate=1050,
+    trainer=Trainer(96, 8, 1, 12, expert_parallel=8, recompute=True, pack=11680, on_host="optimizer"),
+    updates=3,
+)
 # assumed: engines in verl's first rows are the smallest that hold the model, those of Miles as wide as its trainer's
 # tensor parallelism
 PUBLISHED = [
@@ -330,6 +458,9 @@ PUBLISHED = [
     *(_nemo(*of, row) for of, rows in _NEMO.items() for row in rows),
     _nemo_eight_off(),
     _SWE,
+    *(_v03(*row) for row in _V03),
+    _V3_ON_H20,
+    *(_practice(*row) for row in _PRACTICE),
     # the mean length follows from rollout tokens per second and GPU: 1,200 x 8 x 152.79 s / 256
     Published(
         "Miles, 30B-A3B on 8 MI300X",

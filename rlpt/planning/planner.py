@@ -18,7 +18,7 @@ from sim.cluster import envelope, fabric, layouts, memory, step, throughput, top
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
 from sim.cluster.memory import Engine, Training
-from sim.cluster.models import Model
+from sim.cluster.models import Model, Quantized
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES, Service, Session
 from sim.words import counted, plural
 
@@ -30,6 +30,7 @@ WAYS = {  # {overlap: its name in lesson 19}
     "async": topology.ASYNC,
 }
 LOGITS_CHUNK = 1024  # assumed: tokens whose logits exist at once while training
+SHARING = (envelope.PLACEMENTS[0], envelope.PLACEMENTS[1], envelope.BOTH_STAY, envelope.ONE_COPY)
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,15 @@ class Scenario:
     training_tensor: int = 1  # GPUs that share a layer while training: tensor parallelism
     training_stages: int = 1  # stages of the trainer: pipeline parallelism
     zero: int = 3  # stage: 1 shards the optimizer state, 2 also the gradients, 3 also the weights
-    host_gb: float = 1000.0  # host memory of a server
+    adapters: int = 0  # rank of LoRA adapters trained in place of the weights; 0 trains the weights
+    four_bits: bool = False  # with adapters: the weights below them in NF4, as in QLoRA
+    moment_bits: int = 32  # of each of Adam's moments
+    on_host: str = memory.KEPT_ON_HOST[0]  # of the training state, also while it is used
+    sharing: str = envelope.PLACEMENTS[0]  # in one pool: what leaves the GPUs while others use them, one of SHARING
+    logits_chunk: int | None = LOGITS_CHUNK
+    transfer: str = "broadcast"  # one of fabric.TRANSFERS: how weights get from one pool to the other
+    packed: bool = True  # a micro-batch is filled with sequences; otherwise it is one
+    host_gb: float = 2000.0  # host memory of a server
     reference: bool = False
     reuse: bool = False  # the engine's log-probs replace the old ones
     test_seconds: float = 0.0  # for the test of one completion, on average
@@ -74,8 +83,23 @@ class Scenario:
     workers: int = 64
     steps: int = 500
     price: float = 2.0  # dollars per GPU-hour: the reader's assumption
-    efficiency: throughput.Efficiency = throughput.ASSUMED
+    efficiency: throughput.Efficiency = throughput.ENGINE
     calibration: Calibration | None = None  # from a job that was timed
+
+    @cached_property
+    def held(self) -> Model:
+        """The model as an engine holds it: what it shares with a trainer is stored as the trainer stores it."""
+        return in_four_bits(self.model) if self.one_copy and self.four_bits else self.model
+
+    @property
+    def one_copy(self) -> bool:
+        """Whether an engine generates with the very weights below the adapters."""
+        return self.adapters > 0 and self.placement == "one pool" and self.sharing == envelope.ONE_COPY
+
+    @property
+    def engine_bytes(self) -> float | None:
+        """Bytes of a weight in the engine; None: as they are stored."""
+        return None if self.one_copy else self.weight_bytes
 
     @property
     def completions(self) -> int:
@@ -102,6 +126,11 @@ class Scenario:
         return Session(self.turns, written, self.returned, self.tool_seconds, self.prompt, self.samples, self.kept)
 
     @property
+    def ledger(self) -> memory.Ledger:
+        whole = memory.FSDP if self.zero == 3 else memory.MEGATRON
+        return memory.NARROW[whole] if self.moment_bits == 8 else whole
+
+    @property
     def ahead(self) -> float:
         """Batches in flight per step; 1 if the next one waits until the last one is trained on."""
         return self.batches if self.overlap == "one-off" else 1.0
@@ -124,28 +153,34 @@ class Scenario:
             self.longest,
             context_parallel=self.context_parallel or 1,
             hbm_share=self.hbm_share,
-            weight_bytes=self.weight_bytes,
+            weight_bytes=self.engine_bytes,
             kv_bytes=self.kv_bytes,
             data_parallel=self.data_parallel if self.model.moe else 1,
             pipeline=self.pipeline,
         )
         training = Training(
             self.gpus,
-            reference=self.reference,
+            reference=self.reference and not self.adapters,  # adapters that are switched off leave the reference
             tokens=self.longest,  # assumed: a micro-batch is one sequence of maximum length
             length=self.longest,
             recompute=self.recompute,
-            logits_chunk=LOGITS_CHUNK,
+            logits_chunk=self.logits_chunk,
             context_parallel=self.training_parallel,
             zero=self.zero,
-            ledger=memory.FSDP if self.zero == 3 else memory.MEGATRON,
+            ledger=self.ledger,
+            adapters=self.adapters,
+            four_bits=self.four_bits,
+            on_host=self.on_host,
             tensor_parallel=self.training_tensor,
             pipeline=self.training_stages,
             expert_parallel=self.dealt,
         )
-        placement = "two pools" if self.placement == "two pools" else envelope.PLACEMENTS[0]
+        placement = "two pools" if self.placement == "two pools" else self.sharing
         asked = envelope.Job(self.gpus, training, engine, placement, self.share)
-        engines, _ = envelope.parts(self.model, self.accelerator, asked)
+        if placement in envelope.STAYING:
+            free = envelope.free_share(self.held, self.accelerator, asked)
+            asked = replace(asked, engine=replace(engine, hbm_share=max(min(engine.hbm_share, free - 1e-9), 0.0)))
+        engines, _ = envelope.parts(self.held, self.accelerator, asked)
         assert engines is not None, "a scenario generates"
         auto = engine.data_parallel == engine.pipeline == engine.context_parallel == 1
         if engines.tensor_parallel is None and auto and (wide := layouts_of(self, engines.pool)):
@@ -158,7 +193,7 @@ class Scenario:
     @cached_property
     def parts(self) -> tuple[Engine, Training]:
         """(memory.Engine, memory.Training), each for its own pool, with the engine's size filled in."""
-        engine, training = envelope.parts(self.model, self.accelerator, self.job)
+        engine, training = envelope.parts(self.held, self.accelerator, self.job)
         assert engine is not None, "a scenario generates"
         return engine, training
 
@@ -173,7 +208,7 @@ class Scenario:
     def room(self) -> float:
         """Sequences that the cache of one engine holds at once, on average."""
         own = self.context - (self.prompt * (1 - 1 / self.samples) if self.shared_cache else 0.0)
-        return memory.sequences(self.model, self.accelerator, own, self.engine)
+        return memory.sequences(self.held, self.accelerator, own, self.engine)
 
     @cached_property
     def slots(self) -> float:
@@ -185,11 +220,19 @@ class Scenario:
         return at_once(self, float("inf")).alive
 
 
+def in_four_bits(model: Model) -> Model:
+    """The model with its matrices in NF4 and everything else in bf16. A pass over several sequences writes them in bf16
+    before it multiplies with them (bitsandbytes, 2026).
+    """
+    plain = model.params() - model.matrices()
+    return replace(model, quantized=Quantized("nf4", memory.NF4_BYTES, plain, moved=trainer.DEQUANTIZED_BYTES))
+
+
 def layouts_of(s: Scenario, gpus: int) -> tuple[layouts.Laid, ...]:
     """Layouts of engines that hold the longest sequence on a pool of `gpus` GPUs, best first."""
     siblings = s.samples if s.shared_cache else 1
-    work = layouts.Work(s.context, s.prompt, siblings, s.weight_bytes, s.kv_bytes, s.hbm_share)
-    return layouts.best(s.model, s.accelerator, gpus, s.completions, work, s.longest, s.efficiency)
+    work = layouts.Work(s.context, s.prompt, siblings, s.engine_bytes, s.kv_bytes, s.hbm_share)
+    return layouts.best(s.held, s.accelerator, gpus, s.completions, work, s.longest, s.efficiency)
 
 
 def laid_out(s: Scenario, layout: layouts.Layout) -> Scenario:
@@ -218,8 +261,8 @@ def timed(s: Scenario, one: Timed) -> Scenario:
     engine has the scenario's own size.
     """
     size = one.gpus or s.engine.tensor_parallel or 1
-    shape = (s.model, s.accelerator, one.sequences, one.context, one.seconds)
-    split: dict[str, Any] = dict(tensor_parallel=size, weight_bytes=s.weight_bytes, kv_bytes=s.kv_bytes)
+    shape = (s.held, s.accelerator, one.sequences, one.context, one.seconds)
+    split: dict[str, Any] = dict(tensor_parallel=size, weight_bytes=s.engine_bytes, kv_bytes=s.kv_bytes)
     return replace(s, efficiency=throughput.calibrated(*shape, efficiency=s.efficiency, **split))
 
 
@@ -242,7 +285,7 @@ def misfits(s: Scenario) -> list[memory.Misfit]:
     """Everything in the scenario that is impossible, as [memory.Misfit]."""
     known = s.calibration
     mfu = attained_mfu(known) if known and "update" in known.timed else None
-    return memory.fits(s.model, s.accelerator, mfu=mfu) or impossible(s)
+    return memory.fits(s.held, s.accelerator, mfu=mfu) or impossible(s)
 
 
 def attained_mfu(known: Calibration) -> float:
@@ -254,14 +297,14 @@ def attained_mfu(known: Calibration) -> float:
 
 def impossible(s: Scenario) -> list[memory.Misfit]:
     """The same without checking the timed update."""
-    unfit = memory.fits(s.model, s.accelerator, efficiency=s.efficiency)
+    unfit = memory.fits(s.held, s.accelerator, efficiency=s.efficiency)
     if s.model.positions and s.longest > s.model.positions:
         what = f"{s.longest:,} tokens a sequence: {s.model.name} has {s.model.positions:,} positions"
         unfit.append(memory.Misfit(what, s.longest, s.model.positions, "Shorter sequences.", "positions"))
     if s.turns > 1 and s.kept == OFFLOAD and not s.accelerator.host_gb_per_second:
         what = f"a cache that is offloaded while a tool runs: how fast {s.accelerator.name} moves it is not known"
         unfit.append(memory.Misfit(what, 1.001, 1.0, "A cache that is held.", "input"))
-    unfit = unfit or envelope.misfits(s.model, s.accelerator, s.job) or beyond_the_host(s)
+    unfit = unfit or envelope.misfits(s.held, s.accelerator, s.job) or beyond_the_host(s)
     if unfit:
         return unfit
     if s.updates > s.prompts:
@@ -278,23 +321,29 @@ def impossible(s: Scenario) -> list[memory.Misfit]:
     return []
 
 
-SERVER = 8  # assumed: GPUs per host
+SERVER = trainer.SERVER
 
 
 def beyond_the_host(s: Scenario) -> list[memory.Misfit]:
     """Misfits for training state that leaves the GPUs while they generate, and for caches that leave them while tools
     run, if the hosts' memory has no room for them.
     """
-    servers, state, caches = ceil(s.engine.pool / SERVER), 0.0, 0.0
-    if s.placement == "one pool":
-        state = memory.waiting_bytes(s.model, s.parts[1]) * s.engine.pool / servers / 1e9
+    training = s.parts[1]
+    kept = memory.host_bytes(s.model, training) * min(training.gpus, SERVER) / 1e9
+    waiting, caches = 0.0, 0.0
+    servers = ceil(s.engine.pool / SERVER)
+    if s.placement == "one pool" and s.sharing == SHARING[0]:
+        waiting = memory.waiting_bytes(s.model, training) * s.engine.pool / servers / 1e9
     if s.turns > 1 and s.kept == OFFLOAD:
         caches = offloaded_bytes(s) * s.engines(s.engine.pool) / servers / 1e9
-    needs = state + caches
+    state = kept + waiting
+    apart = s.placement == "two pools"  # then these are different servers
+    needs = max(state, caches) if apart else state + caches
     if needs <= s.host_gb:
         return []
-    what = "training state on the host while the engine generates" if state else "caches on the host while tools run"
-    what += f" and {caches:,.0f} GB of caches" if state and caches else ""
+    what = "training state on the host while the engine generates" if waiting else "training state kept on the host"
+    what = what if state and not (apart and caches > state) else "caches on the host while tools run"
+    what += f" and {caches:,.0f} GB of caches" if state and caches and not apart else ""
     what += f": {needs:,.0f} GB a server, of {s.host_gb:,.0f}"
     mend = "More servers, more memory, or two pools." if state else "More memory, or a cache that is held."
     return [memory.Misfit(what, needs, s.host_gb, mend, "host")]
@@ -303,7 +352,7 @@ def beyond_the_host(s: Scenario) -> list[memory.Misfit]:
 def offloaded_bytes(s: Scenario) -> float:
     """Bytes of caches of one engine's sessions that wait for their tools."""
     state = at_once(s, live(s))
-    of_each = memory.cache_bytes(s.model, s.context, s.engine) * s.engine.group * s.engine.pipeline
+    of_each = memory.cache_bytes(s.held, s.context, s.engine) * s.engine.group * s.engine.pipeline
     return (state.alive - state.decoding) * of_each
 
 
@@ -352,9 +401,9 @@ def formulas(s: Scenario) -> step.Roles:
 
 def roles_with(s: Scenario, by: trainer.Trainer, sequences: trainer.Batch) -> step.Roles:
     """The same with a trainer in any layout, and any number of updates per step."""
-    shape_of_pass = s.model, s.accelerator, by, sequences
+    shape_of_pass = s.held, s.accelerator, by, sequences
     rollout, stream = generated(s)
-    resharded, one_pool = fabric.reshard_seconds(s.model, fabric.RESHARD_FAST), s.placement == "one pool"
+    one_pool = s.placement == "one pool"
     tests = (s.completions, s.workers, s.test_seconds, max(s.longest_test, s.test_seconds))
     beside = stream if s.overlap in step.NO_TAIL else max(rollout, stream)
     return step.Roles(
@@ -362,10 +411,28 @@ def roles_with(s: Scenario, by: trainer.Trainer, sequences: trainer.Batch) -> st
         verify=step.verify_seconds(*tests) if s.overlap == "async" else step.verify_after(*tests, beside),
         log_probs=trainer.pass_seconds(*shape_of_pass, train=False).seconds * (s.reference + (not s.reuse)),
         train=trainer.pass_seconds(*shape_of_pass).seconds,
-        sync=0.0 if one_pool else resharded,
+        sync=0.0 if one_pool else delivered(s),
         tail=max(rollout - stream, 0.0),
-        switch=topology.offload_seconds(s.model, s.parts[1]) + resharded if one_pool else 0.0,
+        switch=moved_aside(s) + delivered(s) if one_pool else 0.0,
     )
+
+
+def delivered(s: Scenario) -> float:
+    """Seconds until the engines have the new weights; of adapters, nothing else is sent."""
+    way = fabric.BROADCAST if s.placement == "one pool" else fabric.TRANSFERS[s.transfer]  # assumed of one pool
+    if s.adapters:
+        own = memory.adapter_params(s.model, s.adapters)
+        return 0.0 if s.one_copy else fabric.sent_seconds(2.0 * own, 9 * s.model.layers, way, s.engine.size)
+    return fabric.transfer_seconds(s.model, way, s.engine_bytes, s.engine.size)
+
+
+def moved_aside(s: Scenario) -> float:
+    """Seconds in which one pool of GPUs changes hands: what leaves for the host's memory and comes back."""
+    if s.sharing == envelope.PLACEMENTS[0]:
+        return topology.offload_seconds(s.model, s.parts[1])
+    if s.sharing == envelope.PLACEMENTS[1]:
+        return memory.weight_bytes_per_gpu(s.held, s.engine) / topology.OFFLOAD_BYTES_PER_SECOND
+    return 0.0
 
 
 def generated(s: Scenario) -> tuple[float, float]:
@@ -373,7 +440,7 @@ def generated(s: Scenario) -> tuple[float, float]:
     flight together share one wait for the last completion.
     """
     engine, completions = replace(s.engine, gpus=None), ceil(s.ahead * s.completions)
-    pool = s.model, s.accelerator, s.engine.pool, completions, s.law, s.efficiency
+    pool = s.held, s.accelerator, s.engine.pool, completions, s.law, s.efficiency
     if s.turns > 1:
         seconds_and_share = turns.generation_seconds(*pool, engine, s.session, s.room, s.slots)
     else:
@@ -383,13 +450,13 @@ def generated(s: Scenario) -> tuple[float, float]:
 
 def at_once(s: Scenario, bound: float) -> turns.Steady:
     """The steady state of one engine with sessions of several turns, of which at most `bound` are alive."""
-    served = Service(s.model, s.accelerator, replace(s.engine, gpus=None), s.efficiency, s.session)
+    served = Service(s.held, s.accelerator, replace(s.engine, gpus=None), s.efficiency, s.session)
     return served.state(s.context, s.room, bound)
 
 
 def trained(s: Scenario, train: bool = True) -> trainer.Pass:
     """A pass of the trainer over the step's completions: the update, or only the forward pass, as for log-probs."""
-    return trainer.pass_seconds(s.model, s.accelerator, trainer_of(s), batch(s), train)
+    return trainer.pass_seconds(s.held, s.accelerator, trainer_of(s), batch(s), train)
 
 
 def trainer_of(s: Scenario) -> trainer.Trainer:
@@ -403,8 +470,11 @@ def trainer_of(s: Scenario) -> trainer.Trainer:
         expert_parallel=training.expert_parallel,
         zero=training.zero,
         recompute=s.recompute == "full",
-        pack=s.longest,
-        filled=trainer.FILLED,
+        pack=s.longest if s.packed else 0,
+        filled=trainer.FILLED if s.packed else 1.0,
+        on_host=s.on_host,
+        adapters=s.adapters,
+        four_bits=s.four_bits,
     )
 
 
@@ -445,6 +515,8 @@ class Plan:
     predicted: step.Roles
     fast: step.Roles  # the short end of the range, which is not a bound
     slow: step.Roles
+    least: step.Roles  # of each role by itself
+    most: step.Roles
     idle: float  # share of the step in which the less busy of two pools waits
     lag: float  # versions between a completion's first token and its update
 
@@ -472,12 +544,14 @@ def plan(s: Scenario) -> Plan:
     engine, expected, far = s.engine, roles(s), spread(s)
     return Plan(
         s,
-        envelope.peak(s.model, s.accelerator, s.job),
+        envelope.peak(s.held, s.accelerator, s.job),
         engine,
         live(s),
         expected,
         calibration.scaled(expected, far.low),
         calibration.scaled(expected, far.high),
+        calibration.scaled(expected, far.low_alone),
+        calibration.scaled(expected, far.high_alone),
         step.idle_share(expected, step.pausing(s.overlap)),
         s.ahead * topology.lag(s, WAYS[s.overlap], engine.pool, (expected.log_probs + expected.train) / seconds(s)),
     )
@@ -514,7 +588,7 @@ class Answer(NamedTuple):
 
 def answers(found: Plan) -> list[Answer]:
     """A Plan as a table, [Answer]."""
-    s, fast, slow = found.scenario, found.fast, found.slow
+    s, fast, slow = found.scenario, found.least, found.most
     streams = s.overlap in step.NO_TAIL
     needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
     two, shared = s.placement == "two pools", counted(generating, "GPU")
@@ -640,7 +714,7 @@ def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
         yield "reuse the engine's log-probs", "the engine's rounding enters every ratio", "22a", replace(s, reuse=True)
     if s.reference:
         yield "no reference", "no KL penalty", "03", replace(s, reference=False)
-    if s.model.stored_bytes(s.weight_bytes) > 1.1 * s.model.params():
+    if not s.one_copy and s.model.stored_bytes(s.weight_bytes) > 1.1 * s.model.params():
         yield "fp8 weights in the engine", "sampler and trainer differ", "20", replace(s, weight_bytes=1)
     if s.kv_bytes > 1:
         yield "fp8 cache", "sampler and trainer differ", "20", replace(s, kv_bytes=1)
@@ -725,6 +799,13 @@ def trainers(s: Scenario) -> Iterator[Scenario]:
                 yield replace(s, recompute=recompute, training_parallel=shared, expert_parallel=over)
 
 
+def most_dealt(s: Scenario, stages: int = 1) -> int:
+    """The most GPUs of DEALT over which the trainer can split the experts of a layer."""
+    training = envelope.pools(s.job)[1] // stages
+    fit = [over for over in DEALT if s.model.moe and s.model.moe.experts % over == 0 and training % over == 0]
+    return max(fit, default=1)
+
+
 def cuts(s: Scenario) -> Iterator[Scenario]:
     """The scenario with every way to shard the weights that its trainer keeps."""
     for zero, shared, stages in CUTS:
@@ -742,7 +823,7 @@ def fastest(s: Scenario, others: Iterable[Scenario]) -> Scenario:
     """The one of `others` that fits and trains fastest, if it is faster than the scenario itself. Of equally fast ones
     it is the first, because the last bit of a sum depends on the processor.
     """
-    laid_out = (there for there in others if not memory.layout_misfits(s.model, s.accelerator, there.parts[1]))
+    laid_out = (there for there in others if not memory.layout_misfits(s.held, s.accelerator, there.parts[1]))
 
     def takes(there: Scenario) -> float:
         return float(f"{training_seconds(there):.9g}")

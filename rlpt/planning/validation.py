@@ -1,8 +1,9 @@
 """Published steps next to the predictions of this book's cost model for the same jobs.
 
 Closed form, by planner.py at the efficiencies assumed everywhere; the publications are those in measured.py. The
-shapes, GPUs, batch, mean length, limit and engine are taken from each publication. Nothing is fitted: the spread of
-lengths is assumed, and if no mean is published it follows from the update, which then is no evidence.
+shapes, GPUs, batch, mean length, limit and engine are taken from each publication. On rows that say so constants were
+fitted, on the others nothing; `python -m rlpt.planning.validation` prints the error on those. The spread of lengths is
+assumed, and if no mean is published it follows from the update, which then is no evidence.
 """
 
 import sys
@@ -13,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlpt.planning import measured, planner
-from sim.cluster import lengths, step
+from rlpt.planning import calibration, measured, peaks, planner
+from sim.cluster import lengths, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 
@@ -44,8 +45,12 @@ def law_of(mean: float, longest: float, sigma: float = SIGMA) -> Law:
     return lengths.lognormal(low, sigma, longest)
 
 
-def predicted(row: measured.Published) -> dict[str, float]:
-    """{"generate", "log_probs", "update", "step"}: seconds of the job at the assumed efficiencies."""
+def predicted(
+    row: measured.Published,
+    efficiency: throughput.Efficiency = throughput.ENGINE,
+    factors: calibration.Factors | None = None,
+) -> dict[str, float]:
+    """{"generate", "log_probs", "update", "step"}: seconds of the job at the assumed efficiencies and factors."""
     assert row.model is not None, "a row without a model is not computed"
     job = planner.Scenario(
         row.model,
@@ -63,9 +68,12 @@ def predicted(row: measured.Published) -> dict[str, float]:
         hbm_share=row.hbm_share,
         reference=row.reference,
         reuse=row.reuse,
+        efficiency=efficiency,
     )
     batch = replace(planner.batch(job), updates=row.updates)
-    roles = planner.roles_with(job, row.trainer or planner.trainer_of(job), batch)
+    by = row.trainer or planner.trainer_of(job)
+    usual = calibration.assumed(job) if factors is None else factors
+    roles = calibration.scaled(planner.roles_with(job, by, batch), usual)
     return {
         "generate": step.seconds(roles, "rollout", row.overlap),
         "log_probs": roles.log_probs,
@@ -80,7 +88,7 @@ def compared() -> tuple[Compared, ...]:
     rows = []
     for row in measured.PUBLISHED:
         by_model = predicted(row) if row.computed else {}
-        for role in ("step", "generate", "log_probs", "update"):
+        for role in ROLES:
             seconds = getattr(row, role)
             if seconds and by_model and not (role == "update" and row.length_from_update):
                 rows.append(Compared(row, role, seconds, by_model[role]))
@@ -91,11 +99,18 @@ def steps() -> list[Compared]:
     return [c for c in compared() if c.role == "step"]
 
 
-def within(ends: tuple[float, float]) -> tuple[int, int]:
-    """(published steps whose ratio to the prediction is in this range, all published steps); one that is not computed
-    counts as a miss.
+def unfitted(role: str = "step") -> list[Compared]:
+    """The published times of a role on which no constant was fitted."""
+    return [c for c in compared() if c.role == role and not c.row.fitted]
+
+
+def within(factor: float, fitted: bool | None = None) -> tuple[int, int]:
+    """(published steps that the prediction meets within this factor, times or divided by; all published steps), of all
+    rows or of those that are `fitted` or not; a step that is not computed counts as a miss.
     """
-    return sum(ends[0] <= c.ratio <= ends[1] for c in steps()), len(measured.PUBLISHED)
+    kept = [c for c in steps() if fitted in (None, c.row.fitted)]
+    timed = [row for row in measured.PUBLISHED if row.step and fitted in (None, row.fitted)]
+    return sum(1 / factor <= c.ratio <= factor for c in kept), len(timed)
 
 
 class Pair(NamedTuple):
@@ -146,15 +161,42 @@ def spread(found: Iterable[Compared]) -> Spread:
 
 
 def table() -> str:
-    """All steps as lines of a Markdown table: job, published seconds, predicted seconds, ratio."""
-    by_row = {c.row.name: c for c in steps()}
+    """All published times as lines of a Markdown table: job, what was timed, whether constants were fitted on it,
+    published seconds, predicted seconds, ratio.
+    """
     lines = []
+    found = {(c.row.name, c.role): c for c in compared()}
     for row in measured.PUBLISHED:
-        c = by_row.get(row.name)
-        shown = (f"{c.predicted:,.0f}", f"{c.ratio:.2f}") if c else ("not computed", "a miss")
-        lines.append(f"|{'|'.join((row.name, f'{row.step:,.1f}', *shown))}|")
+        for role in ROLES:
+            c, seconds = found.get((row.name, role)), getattr(row, role)
+            if seconds and (c or (role == "step" and not row.computed)):
+                shown = (f"{c.predicted:,.0f}", f"{c.ratio:.2f}") if c else ("not computed", "a miss")
+                fitted = "fitted" if row.fitted else "unused"
+                lines.append(f"|{'|'.join((row.name, NAMED[role], fitted, f'{seconds:,.1f}', *shown))}|")
+    return "\n".join(lines)
+
+
+NAMED = dict(step="step", generate="rollout", log_probs="log-probs", update="update")
+ROLES = tuple(NAMED)
+
+
+def errors() -> str:
+    """How far the predictions are off on rows that nothing was fitted on, and on the others, role by role."""
+    lines = []
+    for words, fitted in (("nothing was fitted on", False), ("constants were fitted on", True)):
+        for role, name in NAMED.items():
+            rows = [c for c in compared() if c.role == role and c.row.fitted == fitted]
+            if rows:
+                mean, factor = spread(rows)
+                many = f"{name}: {len(rows)} published times that {words}"
+                lines.append(f"{many}: {mean:.2f} times the prediction, × and ÷ {factor:.2f}")
+        inside, total = within(calibration.WIDTH, fitted)
+        lines.append(f"  {inside} of {total} steps lie within the range that a plan shows, ÷ and × {calibration.WIDTH}")
+    mean, factor = peaks.spread()
+    words = f"memory of adapters: {len(peaks.PEAKS)} published peaks that nothing was fitted on"
+    lines.append(f"{words}: {mean:.2f} times what is counted, × and ÷ {factor:.2f}")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(f"{table()}\n")
+    sys.stdout.write(f"{table()}\n\n{errors()}\n")

@@ -125,8 +125,10 @@ def test_what_is_wrong_is_one_sentence_and_status_2(asked, said, form, capsys):
     with pytest.raises(SystemExit) as ended:
         plan.main([*asked, *form])
     out, told = capsys.readouterr()
-    assert ended.value.code == 2 and not out
-    assert said in told and told.count("\n") == 1
+    sentence, *would_fit = told.splitlines()
+    assert ended.value.code == 2 and said in sentence
+    assert all(line.startswith(("what would fit:", "  ")) for line in would_fit)
+    assert not out or (form and json.loads(out)["why"] in sentence)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"model_type": "bert"}', "\x00" * 10])
@@ -151,3 +153,24 @@ def test_numbers_are_understood_with_grouped_thousands_as_on_the_page(capsys):
         plan.main(["--gpus", n, "--prompts", n, "--host-memory", n, "--lengths", lengths])
         shown.append(capsys.readouterr().out)
     assert shown[0] == shown[1] and "on 1,024 H100" in shown[0]
+
+
+@pytest.mark.parametrize(
+    "asked, fitting",
+    [
+        (["--model", "qwen3-8b", "--gpus", "1"], ["host memory", "2 GPUs", "LoRA of rank 32"]),
+        (["--model", "qwen3-8b", "--gpus", "1", "--chip", "rtx4090", "--lora", "16"], ["one copy of the weights"]),
+        (["--model", "deepseek-v3", "--gpus", "96", "--chip", "h20"], ["host memory"]),
+        (["--model", "qwen2.5-1.5b", "--gpus", "1", "--overlap", "async"], ["one pool"]),
+        (["--updates", "600"], ["600 prompts"]),
+    ],
+)
+def test_a_job_that_does_not_fit_names_the_nearest_that_do(asked, fitting, capsys):
+    with pytest.raises(SystemExit):
+        plan.main([*asked, "--json"])
+    out, told = capsys.readouterr()
+    listed = json.loads(out)
+    assert listed["fits"] is False and 1 <= len(listed["would_fit"]) <= 3
+    changes = "; ".join(one["change"] for one in listed["would_fit"])
+    assert all(words in changes for words in fitting)
+    assert all(one["change"] in told and one["step_seconds"] > 0 for one in listed["would_fit"])

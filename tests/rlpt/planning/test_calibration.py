@@ -20,21 +20,25 @@ def of(overlap="sync", **measured):
     return calibration.calibration(S, ROLES, overlap, measured)
 
 
-def test_a_step_alone_gives_one_factor_for_all_roles():
-    assert of(step=208.0).factors == Factors().times(2.0)  # 60 + 5 + 10 + 25 + 3 + 1 = 104
-    assert of("carry-over", step=42.0).factors == Factors().times(0.5)  # without the tail 84
+USUAL = Factors(1.7, 1.0, 1.7, 1.7, 1.7)  # of one pool
+
+
+def test_a_step_alone_multiplies_all_roles_alike():
+    # 1.7 (60 + 10 + 25 + 3 + 1) + 5 = 173.3
+    assert of(step=346.6).factors == pytest.approx(USUAL.times(2.0))
+    assert of("carry-over", step=139.3 / 2).factors == pytest.approx(USUAL.times(0.5))  # without the tail
 
 
 def test_a_role_gives_its_own_factor_and_leaves_the_others():
-    assert of(rollout=90.0, weights=8.0).factors == Factors(rollout=1.5, weights=2.0)
+    assert of(rollout=90.0, weights=8.0).factors == USUAL._replace(rollout=1.5, weights=2.0)
     assert of("carry-over", rollout=60.0).factors.rollout == 1.5  # of the 40 s that are not the tail
 
 
 def test_the_roles_that_were_not_timed_share_what_the_step_leaves_them():
-    # 180 − 120 = 60 s for the 44 that are left
-    found = of(step=180.0, rollout=120.0)
+    # 191.3 − 120 = 71.3 s for 1.7 (10 + 25 + 3 + 1) + 5 that are left
+    found = of(step=191.3, rollout=120.0)
     assert found.factors.rollout == 2.0
-    assert found.factors[1:] == pytest.approx([60 / 44] * 4) and found.between == 1.0
+    assert found.factors[1:] == pytest.approx(USUAL[1:]) and found.between == 1.0
 
 
 def test_what_no_role_takes_lies_between_them():
@@ -84,12 +88,14 @@ def test_another_job_is_multiplied_by_the_same_factor():
         assert planner.roles(other).rollout == plain.rollout
 
 
-def test_a_step_of_one_pool_counts_three_quarters_in_two_and_back():
+def test_a_step_timed_in_one_pool_moves_to_two_as_published_steps_do_and_back():
     one, two = S, replace(S, overlap="one-off")
     there = planner.calibrated(two, dict(step=2 * planner.seconds(one)), on=one)
-    assert planner.seconds(there) == pytest.approx(0.75 * 2 * planner.seconds(two))
+    assert planner.seconds(there) == pytest.approx(2 * planner.seconds(two))
     back = planner.calibrated(one, dict(step=2 * planner.seconds(two)), on=two)
-    assert planner.seconds(back) == pytest.approx(2 / 0.75 * planner.seconds(one))
+    assert planner.seconds(back) == pytest.approx(2 * planner.seconds(one))
+    # the same formulas: three quarters of the factor in one pool
+    assert calibration.assumed(two).rollout / calibration.assumed(one).rollout == pytest.approx(0.76, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -114,13 +120,17 @@ def test_a_measured_step_closes_the_range_by_how_like_the_job_is(change, width):
 
 def test_a_measured_role_closes_its_own_range_alone():
     found = planner.plan(planner.calibrated(S, dict(update=50.0)))
-    assert (found.fast.train, found.slow.train) == pytest.approx((50 / 1.1, 55))
-    assert found.slow.rollout == pytest.approx(2.2 * found.fast.rollout)
     assert (
-        planner.spread(found.scenario).words
-        == "update timed on this job: ÷ and × 1.1; else 1 to 2.2 times the formulas"
+        (found.fast.train, found.slow.train) == (found.least.train, found.most.train) == pytest.approx((50 / 1.1, 55))
     )
-    assert planner.spread(S).words == "1 to 2.2 times the formulas"
+    assert found.slow.rollout == pytest.approx(1.4**2 * found.fast.rollout)
+    assert found.most.rollout == pytest.approx(1.7**2 * found.least.rollout)  # a role alone is less sure than a step
+    assert planner.spread(found.scenario).words.startswith("update timed on this job: ÷ and × 1.1; else 1.7 times")
+
+
+def test_tests_take_the_seconds_that_the_reader_gives():
+    found = planner.plan(replace(S, test_seconds=600.0, longest_test=600.0, workers=1))
+    assert found.least.verify == found.most.verify == planner.formulas(found.scenario).verify
 
 
 def test_an_update_faster_than_the_chips_is_impossible():

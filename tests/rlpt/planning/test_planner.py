@@ -4,22 +4,32 @@ from itertools import pairwise
 
 import pytest
 
-from rlpt.planning import measured, planner, validation
+from rlpt.planning import calibration, measured, planner, validation
 from rlpt.planning.planner import Scenario
 from rlpt.planning.user_inputs import Timed
-from sim.cluster import layouts, lengths, step
+from sim.cluster import fabric, layouts, lengths, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 
-# The example of the page: Qwen2.5-32B on 64 + 64 H100, 512 x 16 completions, median 3,000, spread 0.8, cut at 8,192
-EXAMPLE = Scenario(
-    MODELS["qwen2.5-32b"], ACCELERATORS["h100"], lengths.lognormal(3000, 0.8, 8192), gpus=128, overlap="async"
-)
-SMALL = Scenario(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], lengths.lognormal(720, 0.8, 8192), gpus=64)
+# The example of the page: Qwen2.5-32B on 64 + 64 H100, 512 x 16 completions, median 3,000, spread 0.8, cut at 8,192.
+# What is counted by hand here is the chip's time alone, without the host's for each sequence
+CHIP = throughput.ASSUMED
+LAW, SHORT = lengths.lognormal(3000, 0.8, 8192), lengths.lognormal(720, 0.8, 8192)
+EXAMPLE = Scenario(MODELS["qwen2.5-32b"], ACCELERATORS["h100"], LAW, gpus=128, overlap="async", efficiency=CHIP)
+SMALL = Scenario(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], SHORT, gpus=64, efficiency=CHIP)
 LONG = lengths.Law(6116, 17049, 39327, 32768)  # of the review: 8,192 tokens on average, 7,360 in flight
-V3 = Scenario(
-    MODELS["deepseek-v3"], ACCELERATORS["h200"], LONG, gpus=256, overlap="async", weight_bytes=1, expert_parallel=16
-)
+V3 = replace(SMALL, model=MODELS["deepseek-v3"], accelerator=ACCELERATORS["h200"], law=LONG, gpus=256, overlap="async")
+V3 = replace(V3, weight_bytes=1, expert_parallel=16)
+
+
+@pytest.fixture(autouse=True)
+def formulas_alone(monkeypatch):
+    """Without the factors of published steps, which test_calibration.py tests, and with weights at 23 GB/s, as the
+    scripts that these numbers come from have them.
+    """
+    monkeypatch.setattr(calibration, "PLACED", dict.fromkeys(calibration.PLACED, 1.0))
+    monkeypatch.setattr(fabric, "BROADCAST", fabric.BROADCAST._replace(bytes_per_second=23e9))
+    monkeypatch.setitem(fabric.TRANSFERS, "broadcast", fabric.BROADCAST)
 
 
 def test_the_example_fits_with_state_activations_and_logits_of_one_sequence():
@@ -34,7 +44,7 @@ def test_the_example_fits_with_state_activations_and_logits_of_one_sequence():
 def test_the_example_step_is_what_the_trainer_takes():
     # a script that shares no code: rollout 299 s in a stream
     found = planner.plan(EXAMPLE)
-    assert step.seconds(found.fast, "rollout", "async") == pytest.approx(299, rel=0.005)
+    assert step.seconds(found.predicted, "rollout", "async") == pytest.approx(299, rel=0.005)
     # by hand, on 64 GPUs: 8 FLOP for each multiplied weight and token at .65 of the peak; forward 1, again 1, backward
     # 2.5 of 2 · 256 · 40 heads · 64 layers for each of half the tokens of a sequence, at .5
     law = EXAMPLE.law
@@ -44,13 +54,14 @@ def test_the_example_step_is_what_the_trainer_takes():
     attention = 4.5 * 2 * 256 * 40 * 64 * 8192 * longer / 2 / (64 * 0.5 * 989.4e12)
     one = planner.trained(EXAMPLE)
     assert (one.products, one.attention) == pytest.approx((products, attention), rel=1e-9)
-    assert found.fast.train == one.seconds == pytest.approx(245, abs=0.1)  # what lies between them takes 16 s more
-    assert found.fast.log_probs == pytest.approx(60.8, abs=0.1)
-    assert found.fast.sync == pytest.approx(2 * 32763876352 / 23e9 + 9 * 64 * 1e-4)
-    assert found.step_range[0] == pytest.approx(found.fast.log_probs + found.fast.train)
+    assert found.predicted.train == one.seconds == pytest.approx(245, abs=0.1)  # what lies between them takes 16 s more
+    assert found.predicted.log_probs == pytest.approx(60.8, abs=0.1)
+    assert found.predicted.sync == pytest.approx(2 * 32763876352 / 23e9 + 9 * 64 * 1e-4)
+    assert planner.seconds(EXAMPLE) == pytest.approx(found.predicted.log_probs + found.predicted.train)
+    assert found.step_range == pytest.approx((planner.seconds(EXAMPLE) / 1.4, 1.4 * planner.seconds(EXAMPLE)))
     assert found.gpu_hours[0] == pytest.approx(128 * 500 * found.step_range[0] / 3600)
     assert found.money == pytest.approx(tuple(2 * hours for hours in found.gpu_hours))
-    assert found.gpu_hours == pytest.approx((5436, 2.2 * 5436), rel=0.005)
+    assert found.gpu_hours == pytest.approx((5436 / 1.4, 1.4 * 5436), rel=0.005)
 
 
 @pytest.mark.parametrize("overlap", step.OVERLAPS)
@@ -58,7 +69,7 @@ def test_the_example_step_is_what_the_trainer_takes():
 def test_the_range_is_the_same_for_dense_models_and_experts(overlap, model):
     fast, slow = planner.plan(replace(SMALL, model=MODELS[model], overlap=overlap)).step_range
     assert (fast, slow) == pytest.approx(
-        (planner.seconds(replace(SMALL, model=MODELS[model], overlap=overlap)), 2.2 * fast)
+        (planner.seconds(replace(SMALL, model=MODELS[model], overlap=overlap)) / 1.4, 1.4**2 * fast)
     )
 
 
@@ -87,7 +98,7 @@ def test_an_iteration_that_does_not_say_of_how_many_gpus_is_of_the_plans_own_eng
 )
 def test_one_pool_of_all_gpus(overlap, tensor_parallel, reuse, seconds):
     shared = replace(EXAMPLE, overlap=overlap, tensor_parallel=tensor_parallel, reuse=reuse)
-    assert planner.plan(shared).step_range[0] == pytest.approx(seconds, abs=0.6)
+    assert planner.seconds(shared) == pytest.approx(seconds, abs=0.6)
 
 
 KEPT = replace(EXAMPLE, recompute="selective", training_parallel=2)  # its trainer keeps the activations
@@ -95,7 +106,7 @@ KEPT = replace(EXAMPLE, recompute="selective", training_parallel=2)  # its train
 
 def test_an_engine_of_four_gains_nothing_alone_and_much_behind_a_faster_trainer():
     found = {change.words: change for change in planner.changes(EXAMPLE)}
-    now = planner.plan(EXAMPLE).step_range[0]
+    now = planner.seconds(EXAMPLE)
     assert found["engines of 4 GPUs"].seconds == pytest.approx(now)
     assert found["reuse the engine's log-probs"].seconds == pytest.approx(302, abs=1.5)
     assert planner.seconds(KEPT) == pytest.approx(302, abs=1.5)  # the engines, and their weights
@@ -191,9 +202,8 @@ def test_state_that_leaves_the_gpus_needs_room_in_the_hosts():
     (found,) = planner.misfits(small)
     assert found.part == "host" and "393 GB a server, of 390" in found.what
     assert not planner.misfits(replace(small, host_gb=400)) and not planner.misfits(replace(small, gpus=16))
-    large = replace(
-        V3, gpus=64, overlap="sync", accelerator=ACCELERATORS["b300"], law=lengths.lognormal(300, 0.8, 1024)
-    )
+    large = replace(V3, gpus=64, overlap="sync", accelerator=ACCELERATORS["b300"], host_gb=1000)
+    large = replace(large, law=lengths.lognormal(300, 0.8, 1024))
     assert planner.misfits(large)[0].needs == pytest.approx(12 * 671.026 / 8, rel=1e-4)
     assert all(found.part != "host" for found in planner.misfits(replace(large, overlap="async")))  # it stays there
 
@@ -207,13 +217,14 @@ def test_how_many_gpus_hold_a_job_is_found_by_halving():
 
 
 def test_experts_that_are_dealt_out_are_not_gathered():
-    # V3 on 128 + 128 H200: eight bytes of each of 671 billion weights for each micro-batch, of 16 billion and a
-    # sixteenth of the others where experts stand on sixteen GPUs
+    # V3 on 128 + 128 H200: eight bytes of each of 671 billion weights for each micro-batch, over the eight cards of a
+    # server; of 16 billion and a sixteenth of the others where experts stand on sixteen GPUs, over a card each. That
+    # is 8 · 671 / 400 to 8 · (16 / 400 + 655 / 16 / 50), or 13.4 to 6.9, and more of the second is hidden
     s = replace(
         SMALL, model=MODELS["deepseek-v3"], accelerator=ACCELERATORS["h200"], weight_bytes=1, gpus=256, overlap="async"
     )
     gathered, dealt = (planner.trained(replace(s, expert_parallel=over)) for over in (1, 16))
-    assert gathered.exchange == 0 < dealt.exchange and gathered.state > 100 > 20 * dealt.state
+    assert gathered.exchange == 0 < dealt.exchange and gathered.state > 13.4 / 6.9 * dealt.state > 0
     assert dealt.seconds < gathered.seconds / 2
     (found,) = planner.misfits(replace(s, expert_parallel=3))
     assert found.what == "256 experts dealt out over 3 GPUs while 128 train: each takes as many"
@@ -265,13 +276,13 @@ def test_a_path_buys_no_gpus_and_cuts_no_completions():
         for change in planner.best_changes(scenario):
             there = change.scenario
             assert there.gpus == scenario.gpus and there.law == scenario.law
-            assert planner.plan(there).step_range[0] == pytest.approx(change.seconds)
+            assert planner.seconds(there) == pytest.approx(change.seconds)
 
 
 def test_every_change_is_what_a_plan_of_it_says_and_none_is_impossible():
     for change in planner.changes(replace(SMALL, reference=True, test_seconds=1.0)):
         assert planner.misfits(change.scenario) == []
-        assert planner.plan(change.scenario).step_range[0] == pytest.approx(change.seconds)
+        assert planner.seconds(change.scenario) == pytest.approx(change.seconds)
 
 
 def test_more_gpus_never_make_a_step_longer_and_doubling_costs_as_much_at_least():
@@ -330,9 +341,9 @@ def test_a_table_names_a_lesson_for_each_answer():
     rows = planner.answers(planner.plan(replace(EXAMPLE, test_seconds=1.0)))
     assert {row.lesson for row in rows} <= {"06", "19", "20", "22", "22a", "22b", "22c"}
     words = {row.question: row.words for row in rows}
-    assert words["whole step"] == "306 to 673 s"
+    assert words["whole step"] == "218 to 428 s"  # 306 s, ÷ and × 1.4
     assert words["peak memory of a GPU"] == "17.0 of 73.6 GB usable (update)"
-    assert words["tests"] == "128 to 282 s"
+    assert words["tests"] == "128 s"  # 8,192 by 64 workers; no factor changes what the reader gives
     assert words["sequences in flight, engine of 2 GPUs"] == "97 of 256"
 
 

@@ -1,0 +1,159 @@
+"""A job that does not fit: the nearest jobs that do.
+
+Closed form: each candidate differs from the job in one thing, is laid out again where that is not enough, and is put to
+the same test as the job, planner.misfits. Nearest first: what changes neither the task nor the GPUs, then what changes
+least of them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from math import ceil
+from typing import Any, NamedTuple
+
+from rlpt.planning import planner
+from rlpt.planning.planner import Scenario
+from sim.cluster import envelope, memory
+from sim.cluster.hardware import ACCELERATORS
+from sim.words import counted
+
+RANK = 32  # of the adapters that are proposed
+LEAST = 0.5  # share of the longest completion below which fewer tokens are a different task
+NEAREST = 3
+
+
+class Fitting(NamedTuple):
+    """A job that fits."""
+
+    words: str  # what is different
+    costs: str
+    scenario: Scenario
+    seconds: float  # predicted, of a step
+
+
+def nearest(s: Scenario, n: int = NEAREST) -> list[Fitting]:
+    """At most n jobs that fit, each different in kind."""
+    found: list[Fitting] = []
+    for words, costs, candidates in kinds(s):
+        there = next((there for there in candidates if not planner.misfits(there)), None)
+        if there is not None:
+            found.append(Fitting(words(there), costs, there, planner.seconds(there)))
+        if len(found) == n:
+            break
+    return found
+
+
+def kinds(s: Scenario) -> Iterator[tuple]:
+    """(words of a scenario, what it costs, candidates) of each kind of change, nearest first."""
+    fewest = planner.fewest_gpus(s)
+    few = fewest is not None and fewest <= 2 * s.gpus
+    more = (lambda there: f"{counted(there.gpus, 'GPU')}", "more GPUs", bought(s, fewest))
+    part = planner.impossible(s)[0].part if planner.impossible(s) else "input"
+    if part == "input":
+        return
+    if part == "batch":
+        yield lambda there: batch_words(there), "a larger batch", filled(s)
+    yield lambda there: planner.moves(s, there), "nothing", rearranged(s)
+    if s.placement == "two pools":
+        yield lambda there: "all GPUs in one pool", "generating and training take turns", [replace(s, overlap="sync")]
+    if not s.adapters:
+        yield lambda there: KEPT[there.on_host], "a slower update", kept_on_host(s)
+    if few:
+        yield more
+    shorter = shortened(s)
+    if shorter and shorter.law.longest >= LEAST * s.law.longest:
+        yield lambda there: cut_words(there), "longer completions are cut off", [shorter]
+    what = "weights that are shared, or rounded" if s.adapters else "adapters instead of all weights"
+    yield lambda there: adapter_words(there), what, chain(adapted(s, s.four_bits), adapted(s, True))
+    if not few:
+        yield more
+    if shorter and shorter.law.longest < LEAST * s.law.longest:
+        yield lambda there: cut_words(there), "longer completions are cut off", [shorter]
+    yield lambda there: f"on {there.accelerator.name}", "another chip", on_larger_chips(s)
+
+
+KEPT = {"optimizer": "the optimizer's state in host memory", "all": "weights and optimizer in host memory"}
+
+
+def cut_words(there: Scenario) -> str:
+    return f"completions of at most {there.law.longest:,.0f} tokens"
+
+
+def adapter_words(there: Scenario) -> str:
+    kind = f"QLoRA of rank {there.adapters}" if there.four_bits else f"LoRA of rank {there.adapters}"
+    shared = there.placement == "one pool" and there.sharing == envelope.ONE_COPY
+    return f"{kind}{', with one copy of the weights for engine and trainer' if shared else ''}"
+
+
+def batch_words(there: Scenario) -> str:
+    updates = counted(there.updates, "update")
+    return (
+        f"{counted(there.prompts, 'prompt')} and {updates} a step"
+        if there.updates > 1
+        else f"{there.prompts:,} prompts"
+    )
+
+
+def filled(s: Scenario) -> Iterator[Scenario]:
+    """Prompts for every update, and a completion for every engine."""
+    engines = s.engines(s.engine.pool)
+    yield replace(s, prompts=max(s.prompts, s.updates, ceil(engines / s.samples)))
+
+
+def rearranged(s: Scenario) -> Iterator[Scenario]:
+    """The same job and GPUs in other layouts of the trainer, with all activations recomputed."""
+    least = replace(s, recompute="full", logits_chunk=s.logits_chunk or planner.LOGITS_CHUNK)
+    yield least
+    for shared in planner.SHARED:
+        yield replace(least, training_parallel=shared)
+        for zero, tensor, stages in planner.CUTS:
+            for over in {1, planner.most_dealt(s, stages)}:
+                cut: dict[str, Any] = dict(
+                    zero=zero, training_tensor=tensor, training_stages=stages, expert_parallel=over
+                )
+                yield replace(least, training_parallel=shared, **cut)
+
+
+def kept_on_host(s: Scenario) -> Iterator[Scenario]:
+    for kept in memory.KEPT_ON_HOST[1:]:
+        there = replace(s, on_host=kept)
+        yield there
+        yield from rearranged(there)
+
+
+def adapted(s: Scenario, four_bits: bool) -> Iterator[Scenario]:
+    there = replace(s, adapters=s.adapters or RANK, four_bits=four_bits, zero=3, training_tensor=1, training_stages=1)
+    yield there
+    if s.placement == "one pool":
+        yield replace(there, four_bits=s.four_bits, sharing=envelope.ONE_COPY)
+        yield replace(there, sharing=envelope.ONE_COPY)
+    yield from rearranged(there)
+
+
+def bought(s: Scenario, fewest: int | None) -> Iterator[Scenario]:
+    """The fewest GPUs in whole servers, and the fewest at all."""
+    if fewest is not None:
+        whole = planner.SERVER * ceil(fewest / planner.SERVER) if fewest > planner.SERVER else fewest
+        yield from (replace(s, gpus=gpus) for gpus in (whole, fewest))
+
+
+def shortened(s: Scenario) -> Scenario | None:
+    """The longest completions that fit, in multiples of 256 tokens, by bisection."""
+
+    def cut(units: int) -> Scenario:
+        return replace(s, law=replace(s.law, longest=256 * units))
+
+    low, high = 0, int(min(s.law.longest, 2**24) // 256)
+    if not high or planner.misfits(cut(1)):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if planner.misfits(cut(middle)) else (middle, high)
+    return cut(low) if low else None
+
+
+def on_larger_chips(s: Scenario) -> Iterator[Scenario]:
+    """Chips with more memory, the smallest first; they keep the number of GPUs."""
+    larger = [chip for chip in ACCELERATORS.values() if chip.hbm_gb > s.accelerator.hbm_gb and chip.verified]
+    for chip in sorted(larger, key=lambda chip: chip.hbm_gb):
+        yield replace(s, accelerator=chip)
