@@ -23,14 +23,14 @@ MICRO_BATCH = 8192  # assumed: tokens that one GPU processes at a time in traini
 
 
 class Efficiency(NamedTuple):
-    """What an engine achieves on its chip: fractions of peak bandwidth and FLOP/s; and its host's seconds, for launching
-    an iteration, and for scheduling, sampling and spelling out each decoding sequence.
+    """What an engine achieves on its chip: fractions of peak bandwidth and FLOP/s, seconds for launching an iteration,
+    and its host's seconds for each decoding sequence: to schedule, to sample, to turn tokens into text.
     """
 
     bandwidth: float = 0.75
     flops: float = 0.6
     overhead_seconds: float = 1.5e-3
-    sequence_seconds: float = 0.0  # layouts.py adds it; the roofline below is the chip's alone
+    sequence_seconds: float = 0.0
 
 
 ASSUMED = Efficiency()  # assumed, until one iteration is timed
@@ -47,7 +47,7 @@ class Iteration(NamedTuple):
     memory: float | np.ndarray
     compute: float | np.ndarray
     exchange: float | np.ndarray
-    overhead: float
+    overhead: float | np.ndarray
 
     @property
     def seconds(self) -> Numbers:
@@ -92,7 +92,7 @@ def iteration(
         memory=read / (accelerator.hbm_bytes_per_second * efficiency.bandwidth),
         compute=compute,
         exchange=2 * model.layers * all_reduce(tensor_parallel, tokens * model.hidden * 2.0, accelerator),
-        overhead=efficiency.overhead_seconds,
+        overhead=efficiency.overhead_seconds + efficiency.sequence_seconds * decode_tokens,
     )
 
 

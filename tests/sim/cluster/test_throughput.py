@@ -197,6 +197,13 @@ def test_one_measured_iteration_calibrates_what_takes_longest():
     assert throughput.calibrated(QWEN, H100, 64, 2048, 1e-3).bandwidth == np.inf
 
 
+def test_each_sequence_that_decodes_costs_the_host_its_seconds():
+    host = throughput.ASSUMED._replace(sequence_seconds=60e-6)
+    without = throughput.ASSUMED._replace(sequence_seconds=0.0)
+    both = [throughput.iteration_seconds(QWEN, H100, 64, 64 * 2048, efficiency=one) for one in (host, without)]
+    assert both[0] - both[1] == pytest.approx(64 * 60e-6)
+
+
 def test_roles_stand_under_the_roof_where_their_bytes_and_flops_put_them():
     decode, prefill, log_probs, train = throughput.role_points(QWEN, H100, 64, 2048, 8192)
     # (2P′ + 4 · 28 · 28 · 128 · 2048) 64 / (2P′ + 64 · 2048 · 57 344), and over 10.119873 ms
