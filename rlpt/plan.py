@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
 from rlpt.arguments import Parser, guarded, number, whole
-from rlpt.planning import planner, refusals, user_inputs
-from sim.cluster import envelope, fabric, layouts, memory, step, trainer, turns
+from rlpt.planning import engine_timing, planner, refusals, user_inputs
+from sim.cluster import envelope, fabric, layouts, memory, step, throughput, trainer, turns
 from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS, Model
@@ -61,6 +61,10 @@ def blocks(file: IO[str]) -> Iterator[str]:
     """The text of a file in blocks of whole lines, BLOCK characters or slightly more each."""
     while lines := file.readlines(BLOCK):
         yield "".join(lines)
+
+
+def timed(text: str) -> engine_timing.Timing:
+    return refused(user_inputs.timed, text)[0]
 
 
 def measured(text: str) -> user_inputs.Measured:
@@ -214,7 +218,12 @@ def arguments(program: str) -> Parser:
     add("--reuse", action="store_true", help="train on the engine's log-probs instead of recomputing them")
     add("--test-seconds", type=number(0, 3600), default=0.0, help="seconds to verify one completion")
     add("--workers", type=whole(1, 2**16), default=64, help="number of verifier workers")
-    add("--timed", help=f'one decode iteration that you timed: "{user_inputs.TIMED_EXAMPLE}"')
+    add(
+        "--timed",
+        type=timed,
+        help=f'a decode pass that you timed: "{user_inputs.TIMED_EXAMPLE}", three or more of them joined by the word '
+        f'"and", or the line that rlpt calibrate --engine prints: "{user_inputs.LINE_EXAMPLE}"',
+    )
     add(
         "--measured",
         type=measured,
@@ -279,7 +288,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         price=chosen.price,
     )
     try:
-        made = planner.known(made, user_inputs.timed(chosen.timed)[0] if chosen.timed else None, chosen.measured)
+        made = planner.known(made, chosen.timed, chosen.measured)
     except ValueError as refusal:
         parser.error(str(refusal))
     if chosen.four_bits and not chosen.lora:
@@ -374,7 +383,12 @@ def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.plan
         if misfits := planner.misfits(made):
             refused_job(parser, misfits[0].what, refusals.nearest(made), chosen.json)
         answered = planner.plan(made), planner.best_changes(made), planner.worth_trying(made)
-        sys.stdout.write((json.dumps(numbers(*answered), indent=2) if chosen.json else table(*answered)) + "\n")
+        untimed = replace(made, efficiency=throughput.ENGINE)
+        engine = planner.understood(untimed, chosen.timed) if chosen.timed else None
+        if chosen.json:
+            sys.stdout.write(json.dumps(numbers(*answered) | {"timed": engine}, indent=2) + "\n")
+        else:
+            sys.stdout.write("\n".join([table(*answered), *([engine] if engine else [])]) + "\n")
     return 0
 
 

@@ -11,9 +11,10 @@ from functools import cached_property
 from math import ceil, lcm
 from typing import Any, NamedTuple
 
-from rlpt.planning import calibration
+from rlpt.planning import calibration, engine_timing
 from rlpt.planning.calibration import Calibration
-from rlpt.planning.user_inputs import Measured, Timed
+from rlpt.planning.engine_timing import Timing
+from rlpt.planning.user_inputs import Measured
 from sim.cluster import envelope, fabric, layouts, memory, step, throughput, topology, trainer, turns
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
@@ -246,7 +247,7 @@ def laid_out(s: Scenario, layout: layouts.Layout) -> Scenario:
     )
 
 
-def known(s: Scenario, iteration: Timed | None = None, step: Measured | None = None) -> Scenario:
+def known(s: Scenario, iteration: Timing | None = None, step: Measured | None = None) -> Scenario:
     """The scenario with the reader's timings, if any, of an engine and of a step."""
     if iteration:
         s = timed(s, iteration)
@@ -256,14 +257,22 @@ def known(s: Scenario, iteration: Timed | None = None, step: Measured | None = N
     return s
 
 
-def timed(s: Scenario, one: Timed) -> Scenario:
-    """The scenario with the efficiencies that one timed iteration shows. If the timing does not state its GPUs, the
-    engine has the scenario's own size.
-    """
+def timed(s: Scenario, one: Timing) -> Scenario:
+    """The scenario with the efficiency that a timed engine shows."""
+    return replace(
+        s, efficiency=engine_timing.efficiency(one, s.held, s.accelerator, s.efficiency, **timed_engine(s, one))
+    )
+
+
+def understood(s: Scenario, one: Timing) -> str:
+    """What that timing says, in sentences, if the efficiency of the scenario is what was assumed before it."""
+    return engine_timing.understood(one, s.held, s.accelerator, s.efficiency, **timed_engine(s, one))
+
+
+def timed_engine(s: Scenario, one: Timing) -> dict[str, Any]:
+    """The engine that was timed. If the timing does not state its GPUs, it has the scenario's own size."""
     size = one.gpus or s.engine.tensor_parallel or 1
-    shape = (s.held, s.accelerator, one.sequences, one.context, one.seconds)
-    split: dict[str, Any] = dict(tensor_parallel=size, weight_bytes=s.engine_bytes, kv_bytes=s.kv_bytes)
-    return replace(s, efficiency=throughput.calibrated(*shape, efficiency=s.efficiency, **split))
+    return dict(tensor_parallel=size, weight_bytes=s.engine_bytes, kv_bytes=s.kv_bytes)
 
 
 def calibrated(s: Scenario, seconds: Mapping[str, float], on: Scenario | None = None) -> Scenario:

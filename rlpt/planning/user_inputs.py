@@ -16,6 +16,7 @@ import numpy as np
 
 from rlpt.planning import calibration
 from rlpt.planning.configs import HARMLESS, model_from_config, written
+from rlpt.planning.engine_timing import Line, Timed, Timing, fit
 from sim.cluster import memory, step, turns
 from sim.cluster.hardware import ACCELERATORS, Accelerator, custom
 from sim.cluster.lengths import Law
@@ -58,6 +59,10 @@ TIMED: Quantities = {
 }
 TIMED_NEEDS, TIMED_ELSE = ("sequences", "context", "milliseconds"), dict(gpus=0)
 TIMED_EXAMPLE = "64 sequences, 2048 tokens, 12 ms"
+LINE_EXAMPLE = "7.1 ms + 60 us a sequence + 22 ns a token"
+TERM = rf"{NUMBER} ?(ms|us|ns)(?: ?(?:/|a |per ) ?(pass|sequence|token))?"
+# {what a term is for: (unit in which it is written, seconds of it, least, most)}
+TERMS = {"pass": ("ms", 1e-3, 1e-3, 1e6), "sequence": ("us", 1e-6, 0, 1e5), "token": ("ns", 1e-9, 0, 1e6)}
 LENGTHS_EXAMPLE = "6000 24000 60000 131072"
 WIDTHS = {"bf16": 2, "fp8": 1}
 STORED = "as in its file"  # bf16 if the file does not say
@@ -178,20 +183,61 @@ def chip(text: str) -> tuple[Accelerator, str, str]:
     return made, short, f"Your chip, {ridge:,.0f} FLOP a byte at its ridge, in place of the accelerator above."
 
 
-class Timed(NamedTuple):
-    """One timed decode iteration of an engine."""
-
-    sequences: float
-    context: float  # tokens in each sequence
-    seconds: float
-    gpus: int  # of the engine; 0 if not stated
-
-
-def timed(text: str) -> tuple[Timed, str, str]:
-    """(Timed, text, sentence)."""
-    n, short = quantities(text, TIMED, TIMED_NEEDS, TIMED_ELSE, TIMED_EXAMPLE)
+def timed(text: str) -> tuple[Timing, str, str]:
+    """(Timed or Line, text, sentence) from a decode pass, from the line of many, or from three or more passes joined by
+    the word "and", to which a line is fitted.
+    """
+    passes = re.split(r"\s+and\s+", text.strip(), flags=re.IGNORECASE)
+    if len(passes) > 1:
+        return fitted([one_pass(part)[0] for part in passes])
+    if re.search(r"\+|\d ?[uµμn]s\b", text):
+        return line(text)
+    one, short = one_pass(text)
     note = "The efficiencies above give way to the one that your iteration shows."
-    return Timed(n["sequences"], n["context"], n["milliseconds"] / 1000, int(n["gpus"])), short, note
+    return one, short, f"{note} Three, joined by the word “and”, also separate the host from memory."
+
+
+def one_pass(text: str) -> tuple[Timed, str]:
+    n, short = quantities(text, TIMED, TIMED_NEEDS, TIMED_ELSE, TIMED_EXAMPLE)
+    return Timed(n["sequences"], n["context"], n["milliseconds"] / 1000, int(n["gpus"])), short
+
+
+def fitted(passes: Sequence[Timed]) -> tuple[Line, str, str]:
+    if len(gpus := {one.gpus for one in passes}) > 1:
+        raise ValueError("The passes are of engines of different sizes: give as many GPUs with each.")
+    sequences = np.array([one.sequences for one in passes])
+    tokens = sequences * np.array([one.context for one in passes])
+    found = fit(sequences, tokens, np.array([one.seconds for one in passes]), gpus.pop())
+    one, short, note = line(found.line.words)
+    return one, short, f"The line closest to your {len(passes)} passes misses one by {found.worst:.0%} at most. {note}"
+
+
+def line(text: str) -> tuple[Line, str, str]:
+    """The same from terms such as "60 us a sequence"."""
+    values: dict[str, float] = {}
+    gpus = 0
+    for part in filter(None, (part.strip() for part in re.split(rf"{BETWEEN}|\+", re.sub("[µμ]s", "us", text)))):
+        if match := re.fullmatch(rf"{WHOLE} ?gpus?", part, re.IGNORECASE):
+            gpus = int(number(match[1]))
+            if not 1 <= gpus <= TIMED["gpus"][2]:
+                raise ValueError(f"“{part[:40]}” must lie between 1 GPUs and {TIMED['gpus'][2]:,} GPUs.")
+            continue
+        term = re.fullmatch(TERM, part, re.IGNORECASE)
+        name = (term[3] or "pass").lower() if term else ""
+        if term is None or name in values:
+            wrong = "is given twice" if term else "is no term of a line"
+            raise ValueError(f"“{part[:40]}” {wrong}. For example: {LINE_EXAMPLE}.")
+        unit, size, least, most = TERMS[name]
+        given = {unit: size for unit, size, *_ in TERMS.values()}[term[2].lower()]
+        values[name] = round(number(term[1]) * given / size, 3)
+        if not least <= values[name] <= most:
+            raise ValueError(f"“{part[:40]}” must lie between {least:g} and {most:,.12g} {unit}.")
+    if missing := [name for name in ("pass", "sequence") if name not in values]:
+        raise ValueError(f"The time of a {missing[0]} is missing. For example: {LINE_EXAMPLE}.")
+    a, b, c = (values.get(name, 0.0) for name in TERMS)
+    one = Line(1e-3 * a, 1e-6 * b, 1e-9 * c, gpus)
+    note = f"A pass takes {a:.12g} ms, {b:.12g} µs for each sequence and {c:.12g} ns for each token that they hold."
+    return one, one.words, f"{note} What is assumed about the engine above gives way to that."
 
 
 class Measured(NamedTuple):

@@ -67,6 +67,18 @@ def test_the_numbers_are_those_of_the_plan(capsys):
     assert all(answer.words in shown and answer.question in shown for answer in planner.answers(found))
 
 
+def test_what_a_timed_engine_shows_is_said_below_the_table(capsys):
+    # 7B in bf16 on an H100: 57,344 bytes in 22 ns are 2.607 of 3.35 TB/s, at which weights take 5.425 of 7.1 ms
+    asked = ["--gpus", "8", "--timed", "7.1 ms + 60 us a sequence + 22 ns a token, 1 GPUs"]
+    plan.main(asked)
+    shown = capsys.readouterr().out.splitlines()[-1]
+    plan.main([*asked, "--json"])
+    assert json.loads(capsys.readouterr().out)["timed"] == shown
+    assert "1.67 ms for launching" in shown and "60 µs of the host" in shown and "78% of the memory" in shown
+    plan.main(["--gpus", "8", "--json"])
+    assert json.loads(capsys.readouterr().out)["timed"] is None
+
+
 def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
     asked = ["--model", "qwen3-8b", "--turns", "10", "--returned", "500", "--tool-seconds", "5"]
     plan.main([*asked, "--json"])
@@ -97,6 +109,7 @@ def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
         (["--chip", "80 GB, 3 apples"], "“3 apples” is not one of the numbers that are read here"),
         (["--overlap", "both"], "invalid choice"),
         (["--timed", "12 ms"], "missing"),
+        (["--timed", "7 ms + 3 apples"], "“3 apples” is no term of a line"),
         (["--measured", "update=0.5"], "the inputs contradict"),
         (["--measured", "tests=3"], "spends no time on tests"),
         (["--measured", "step=1e308"], "must lie between"),

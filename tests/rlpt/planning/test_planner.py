@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from rlpt.planning import calibration, measured, planner, validation
+from rlpt.planning.engine_timing import Line, Timed
 from rlpt.planning.planner import Scenario
-from rlpt.planning.user_inputs import Timed
 from sim.cluster import fabric, layouts, lengths, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
@@ -88,6 +88,16 @@ def test_an_iteration_that_does_not_say_of_how_many_gpus_is_of_the_plans_own_eng
     assert (
         planner.timed(EXAMPLE, own) == planner.timed(EXAMPLE, said) != planner.timed(EXAMPLE, Timed(64, 2048, 0.03, 1))
     )
+
+
+def test_with_the_line_of_an_engine_a_pass_of_the_plan_takes_what_the_line_says():
+    s = planner.timed(SMALL, Line(7.1e-3, 60e-6, 22e-9, 1))
+    layout = layouts.Layout(1)
+    for sequences, context in ((8, 500), (64, 2048), (96, 6000)):
+        one = layouts.engine_pass(
+            s.model, s.accelerator, layout, sequences, sequences * context, efficiency=s.efficiency
+        )
+        assert one.seconds == pytest.approx(7.1e-3 + sequences * (60e-6 + 22e-9 * context), rel=1e-6)
 
 
 @pytest.mark.parametrize(

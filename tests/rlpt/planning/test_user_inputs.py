@@ -245,6 +245,52 @@ def test_an_iteration_that_was_timed():
     assert user_inputs.timed("64 sequences, 2048 tokens, 12 ms, 4 GPUs")[0].gpus == 4
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7.1 ms + 60 us a sequence + 22 ns a token, 2 GPUs",
+        "7.1ms+60µs/sequence+0.022 us per token; 2 gpus",
+        "22 ns a token + 0.06 ms a sequence + 7100 us a pass\n2 GPUs",
+    ],
+)
+def test_the_line_of_an_engine_in_any_unit_and_order(text):
+    one, short, said = user_inputs.timed(text)
+    assert one == (pytest.approx(7.1e-3), pytest.approx(60e-6), pytest.approx(22e-9), 2)
+    assert short == "7.1 ms + 60 us a sequence + 22 ns a token, 2 GPUs" and user_inputs.timed(short)[:2] == (one, short)
+    assert "60 µs for each sequence" in said
+
+
+def test_a_line_may_leave_out_its_tokens():
+    assert user_inputs.timed("7.1 ms + 60 us a sequence")[1] == "7.1 ms + 60 us a sequence + 0 ns a token"
+
+
+def test_three_passes_that_were_timed_become_their_line():
+    # 2 ms, 50 µs and 0.1 µs: 2 + 0.05 + 0.1, 2 + 0.8 + 0.16, and 2 + 0.8 + 3.2 ms
+    text = "1 sequences, 1000 tokens, 2.15 ms and 16 sequences, 100 tokens, 2.96 ms and 16 sequences, 2000 tokens, 6 ms"
+    one, short, _ = user_inputs.timed(text)
+    assert short == "2 ms + 50 us a sequence + 100 ns a token"
+    assert user_inputs.timed(short)[:2] == (one, short)
+
+
+@pytest.mark.parametrize(
+    "text, because",
+    [
+        ("7 ms + 3 apples", "“3 apples” is no term of a line"),
+        ("7 ms + 8 ms + 60 us a sequence", "is given twice"),
+        ("60 us a sequence + 22 ns a token", "The time of a pass is missing"),
+        ("7 ms + 22 ns a token", "The time of a sequence is missing"),
+        ("7 ms + 60 ms a sequence + 3 ms a token", "must lie between 0 and 1,000,000 ns"),
+        ("7 ms + 60 us a sequence, 2000 GPUs", "must lie between"),
+        ("64 sequences, 512 tokens, 9 ms and 8 sequences, 512 tokens, 7 ms", "at least three different ones"),
+        ("4 sequences, 9 tokens, 9 ms, 1 GPUs and 8 sequences, 9 tokens, 9 ms, 2 GPUs", "of different sizes"),
+    ],
+)
+def test_what_is_no_line_is_refused_with_a_reason(text, because):
+    with pytest.raises(ValueError, match=r".*\.$") as refusal:
+        user_inputs.timed(text)
+    assert because in str(refusal.value) and len(str(refusal.value)) < 200
+
+
 # Lengths
 
 

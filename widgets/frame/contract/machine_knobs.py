@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rlpt.planning import user_inputs
+from rlpt.planning import engine_timing, user_inputs
 from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
@@ -126,9 +126,8 @@ def efficiency(k: Any, engine: Engine = ONE_GPU) -> throughput.Efficiency:
     assumed = throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead)
     if not k.timed:
         return assumed
-    iteration = understood(user_inputs.timed, k.timed)[0]
-    shape = (model(k), accelerator(k), iteration.sequences, iteration.context, iteration.seconds)
-    timed_on = engine.split | dict(tensor_parallel=iteration.gpus or 1)
+    one = understood(user_inputs.timed, k.timed)[0]
+    timed_on = engine.split | dict(tensor_parallel=one.gpus or 1)
     if timed_on["tensor_parallel"] != engine.tensor_parallel:
         timed_on["context_parallel"] = 1  # it splits copies that only the page's engine has
-    return throughput.calibrated(*shape, efficiency=assumed, **timed_on)
+    return engine_timing.efficiency(one, model(k), accelerator(k), assumed, **timed_on)
