@@ -6,7 +6,7 @@ from rlpt.arguments import dispatched
 
 COMMANDS = {  # {name: (module, what it does)}
     "plan": ("rlpt.plan", "check whether a run of your own model fits, how long a step takes, what would shorten it"),
-    "calibrate": ("rlpt.calibrate", "measure how much of its data sheet your GPU reaches, for that plan; needs torch"),
+    "calibrate": ("rlpt.calibrate", "measure your GPU, with torch, or a running vLLM or SGLang server, for that plan"),
     "doctor": ("rlpt.doctor.__main__", "read the log of a training run: what went wrong first, and what to change"),
     "run": ("rlpt.run", "train a tiny model with one algorithm file, and watch its pass rate"),
     "framework": ("rlpt.framework", "train it through the six roles, and watch the seven stages and one completion"),

@@ -1,21 +1,27 @@
 """`python -m rlpt.calibrate --config config.json`: how much of its data sheet this machine's GPU reaches on one layer
-of a model, next to what the lessons assume, and as an iteration that a plan takes instead of the assumption.
+of a model, next to what the lessons assume, and as an iteration that a plan takes instead of the assumption. With
+`--engine URL`, the decode passes of a running server instead, as a line that a plan takes (engine_timing.py).
 
 Closed form: bytes over bandwidth or FLOP over peak, whichever is longer (Williams, Waterman and Patterson 2009), over
-the seconds that layer_timing.py measured. Needs torch, which is not installed with sim.
+the seconds that layer_timing.py measured. Needs torch, which is not installed with sim; an engine needs only a network.
 """
 
 import argparse
 import json
+import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from math import isnan
+from random import Random
 from typing import Any, NamedTuple
 
-from rlpt import plan
+import numpy as np
+
+from rlpt import engine_client, plan
 from rlpt.arguments import Parser, guarded, whole
-from rlpt.planning import layer_timing, user_inputs
+from rlpt.planning import engine_timing, layer_timing, user_inputs
 from rlpt.planning.layer_timing import Machine, Sizes, Timing
 from sim.cluster import throughput, trainer
 from sim.cluster.hardware import ACCELERATORS, Accelerator
@@ -33,6 +39,7 @@ DEVICES = {
     "Instinct MI300X": "mi300x",
     "Instinct MI355X": "mi355x",
 }
+STRAIGHT = 0.15  # relative deviation of a pass beyond which a line is a poor picture of an engine
 BANDWIDTH, ARITHMETIC, LINK = "bandwidth", "arithmetic", "link"
 ASSUMED_OF = dict(  # {name of a row: the limit of which the lessons assume a share}
     weights=BANDWIDTH, cache=BANDWIDTH, batch=ARITHMETIC, training=ARITHMETIC, attention=ARITHMETIC, host=LINK
@@ -172,7 +179,8 @@ def arguments(program: str) -> Parser:
         prog=program,
         description="Times one layer of a model, with random weights, on the GPU of this machine, and compares it with "
         "what the plan assumes about memory reads, matrix products, attention, kernel launches and the link to the "
-        "host. Needs torch and takes a minute.",
+        "host. Needs torch and takes a minute. With --engine, times the decode passes of a running server and needs no "
+        "torch: seconds of a pass, per sequence, and per token that the sequences hold.",
         epilog=f"models: {', '.join(MODELS)}. chips: {', '.join(ACCELERATORS)}.",
     )
     add = parser.add_argument
@@ -180,8 +188,8 @@ def arguments(program: str) -> Parser:
         "--config",
         "--model",
         type=plan.config,
-        default="qwen2.5-7b",
-        help="a model's name, its config.json, or - for standard input",
+        help="a model's name, its config.json, or - for standard input; default: qwen2.5-7b. With --engine, the model "
+        "that it serves, from which follows how fast it reads its cache",
     )
     add(
         "--chip",
@@ -195,7 +203,37 @@ def arguments(program: str) -> Parser:
     add("--longest", type=whole(1, 2**17), default=16384, help="tokens in one training sequence, default %(default)s")
     add("--cpu", action="store_true", help="time small shapes on a CPU, which shows only that they run")
     add("--json", action="store_true", help="print only the numbers, as one JSON object")
+    add = parser.add_argument_group("a running engine").add_argument
+    add("--engine", help="time the decode passes of this vLLM or SGLang server instead, such as http://localhost:8000")
+    add("--served-model", help="which of the models that it serves; needed only if there are several")
+    add("--gpus", type=whole(1, 1024), help="GPUs of the engine")
+    add(
+        "--at-once",
+        type=several(1, 512),
+        default=engine_timing.SEQUENCES,
+        help='sequences that decode together, round by round, default "1 16 64"',
+    )
+    add(
+        "--prompts",
+        type=several(1, 2**20),
+        default=engine_timing.PROMPTS,
+        help='tokens of their prompts, default "64 1024 4096"',
+    )
+    add("--patience", type=whole(1, 3600), default=300, help="most seconds of a round, default %(default)s")
     return parser
+
+
+def several(least: int, most: int) -> Callable[[str], tuple[int, ...]]:
+    """A reader of up to eight different whole numbers, for argparse's `type`."""
+    one = whole(least, most)
+
+    def read(text: str) -> tuple[int, ...]:
+        found = sorted({one(word) for word in text.replace(", ", " ").split()})
+        if not 1 <= len(found) <= 8:
+            raise argparse.ArgumentTypeError(f"needs one to eight numbers, not {len(found)}")
+        return tuple(found)
+
+    return read
 
 
 def device(parser: Parser, chosen: argparse.Namespace) -> tuple[Machine, Accelerator | None]:
@@ -247,11 +285,100 @@ def row(
     return made
 
 
+# A running engine
+
+
+def engine(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Times the engine's passes, printing each, and returns all results for programs."""
+    say = (lambda text: None) if chosen.json else lambda text: print(text, flush=True)
+    server = engine_client.server(chosen.engine, os.environ.get("OPENAI_API_KEY", ""), chosen.served_model)
+    say(f"{server.model} at {server.url}, seconds between streamed tokens:")
+    passes, left_out = [], []
+    for one in engine_client.passes(server, chosen.at_once, chosen.prompts, Random(), chosen.patience):
+        if isinstance(one, str):
+            left_out.append(one)
+            say(f"  {one}")
+        else:
+            passes.append(one)
+            say(f"  {one.sequences:5,} sequences  {one.tokens:10,.0f} tokens  {1e3 * one.seconds:10.3f} ms a pass")
+    columns = np.array(passes, dtype=np.float64).reshape(-1, 3).T
+    try:
+        found = engine_timing.fit(*columns, gpus=chosen.gpus or 0)
+    except ValueError as refusal:
+        raise engine_client.EngineError(str(refusal)) from None
+    made: dict[str, Any] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "engine": server.url,
+        "model": server.model,
+        "passes": [one._asdict() for one in passes],
+        "left_out": left_out,
+        "launch_seconds": found.line.launch,
+        "sequence_seconds": found.line.sequence,
+        "token_seconds": found.line.token,
+        "standard_errors": [None if isnan(error) else error for error in found.errors],
+        "off": found.off,
+        "worst": found.worst,
+        "cache": cache(chosen, found.line.token) if chosen.config else None,
+        "timed": user_inputs.timed(found.line.words)[1],
+    }
+    say(meaning(found, made))
+    return made
+
+
+def cache(chosen: argparse.Namespace, seconds: float) -> dict[str, float | None] | None:
+    """The bandwidth at which the engine reads a cache in bf16, if it was seen."""
+    ends = min(chosen.prompts), max(chosen.prompts)
+    if not seconds or ends[0] == ends[1]:
+        return None
+    read = engine_timing.bytes_per_token(chosen.config, *ends, chosen.gpus or 1)
+    share = read / seconds / chosen.chip.hbm_bytes_per_second if chosen.chip else None
+    return {"bytes_per_token": read, "bytes_per_second": read / seconds, "share": share}
+
+
+def meaning(found: engine_timing.Fit, made: Mapping[str, Any]) -> str:
+    """The line, what its terms stand for, and what a plan takes, as text for people."""
+    units = ("ms", "µs", "ns")
+    scaled = zip(found.line[:3], found.errors, (1e3, 1e6, 1e9), units)
+    a, b, c = (
+        f"{scale * term:.4g} {unit}" + ("" if isnan(error) else f" ± {scale * error:.2g}")
+        for term, error, scale, unit in scaled
+    )
+    lines = [
+        f"One pass takes a + b x sequences + c x tokens, by least squares over {found.points} passes, ± one standard "
+        f"error. The line misses a pass by {found.off:.1%} (root mean square), and by {found.worst:.1%} at most.",
+        f"  a = {a}: launching the pass and reading the weights",
+        f"  b = {b} for each sequence: the host, which schedules, samples, detokenizes and sends its stream",
+        f"  c = {c} for each token that the sequences hold: reading the cache",
+    ]
+    if not found.line.token:
+        lines.append("The cache was too small to be seen, so a plan keeps its assumption. Longer --prompts show it.")
+    if reads := made["cache"]:
+        share = "" if reads["share"] is None else f", {reads['share']:.0%} of what the chip has"
+        lines.append(
+            f"With {reads['bytes_per_token']:,.0f} bytes of cache per token in bf16 on each GPU, c is "
+            f"{reads['bytes_per_second'] / 1e12:.3g} TB/s{share}."
+        )
+    if found.worst > STRAIGHT:
+        lines.append(
+            "The passes do not lie on a line. Other users of the server, drafts, or experts, of which a small batch "
+            "reads only some, bend it. Trust it only between the numbers of sequences above."
+        )
+    lines.append(
+        "This assumes that nobody else used the server. Prompts were random tokens, so no prefix was shared. The "
+        "host's share includes HTTP, which a trainer that holds its engine in the same process does not pay."
+    )
+    return "\n".join([*lines, f'--timed "{made["timed"]}"'])
+
+
 def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.calibrate") -> int:
     """Prints the measurements, the line for a plan and a row of JSON; status 0, or 2 after one sentence."""
     parser = arguments(program)
-    with guarded(parser):
+    with guarded(parser, bad=engine_client.EngineError):
         chosen = parser.parse_args(words)
+        if chosen.engine is not None:
+            print(json.dumps(engine(chosen)))
+            return 0
+        chosen.config = chosen.config or MODELS["qwen2.5-7b"]
         try:
             shape = layer_timing.shape_of(chosen.config)
         except ValueError as refusal:

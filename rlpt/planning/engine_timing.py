@@ -5,6 +5,7 @@ Closed form: least squares (Gauss 1809), and the roofline of throughput.py. Left
 graph ends, and passes that also read prompts.
 """
 
+from collections.abc import Sequence
 from itertools import product
 from math import nan
 from typing import Any, NamedTuple, TypeAlias
@@ -17,6 +18,7 @@ from sim.cluster.models import Model
 from sim.cluster.throughput import Efficiency
 
 SEQUENCES, PROMPTS = (1, 16, 64), (64, 1024, 4096)  # at which an engine is timed, and at which a line is read
+BLOCK = 8  # tokens between two readings of the clock, so that a late part of a stream counts little
 WORST = 30.0  # condition number beyond which noise of one percent becomes the answer
 MOST = 0.95  # assumed: no engine reaches more of its chip; if it seems to, its host is faster than assumed
 LEAST = 1 / 3  # assumed: of the assumed share; below it, something besides the chip takes the time
@@ -58,6 +60,21 @@ class Fit(NamedTuple):
     off: float  # root mean square of the relative deviation of the points from the line
     worst: float  # the largest such deviation
     points: int
+
+
+class Stream(NamedTuple):
+    """When the parts of an answer arrived."""
+
+    times: np.ndarray  # (parts,), in seconds
+    each: float  # tokens in a part
+
+
+class Pass(NamedTuple):
+    """A decode pass that was seen from outside."""
+
+    sequences: int
+    tokens: float  # that these hold, all together
+    seconds: float
 
 
 def fit(sequences: np.ndarray, tokens: np.ndarray, seconds: np.ndarray, gpus: int = 0) -> Fit:
@@ -117,6 +134,23 @@ def bytes_per_token(model: Model, shortest: float, longest: float, gpus: int = 1
     """Bytes of a cache in bf16 that each GPU reads for one more token between these lengths."""
     more = model.bytes_read(longest, 2, gpus) - model.bytes_read(shortest, 2, gpus)
     return float(more / (longest - shortest))
+
+
+def decode_pass(prompt: int, streams: Sequence[Stream]) -> Pass | None:
+    """The pass while all streams decode, each after a prompt of so many tokens: the median over blocks of BLOCK tokens.
+    None if they did not decode together for two such blocks.
+    """
+    start, end = max(one.times[0] for one in streams), min(one.times[-1] for one in streams)
+    held, blocks = 0.0, []
+    for one in streams:
+        inside = (one.times >= start) & (one.times <= end)
+        times = one.times[inside]
+        width = max(1, round(BLOCK / one.each))
+        blocks += list((times[width::width] - times[:-width:width]) / (width * one.each))
+        held += prompt + one.each * (float(np.flatnonzero(inside).mean()) + 1) if inside.any() else 0
+        if len(times) <= 2 * width:
+            return None
+    return Pass(len(streams), held, float(np.median(blocks)))
 
 
 # What it says about an engine on its chip
