@@ -18,9 +18,13 @@ from sim.cluster.models import Model
 ENGINES = ("vLLM", "SGLang")  # the others train, and also have the rows under TRAINING
 VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # passed on to vLLM; hydra needs a plus for options that its file does not name
 
-CONVERTED = "bf16 of a narrow file"  # weights_dtype
-GIVEN_IN_BF16 = "# the published file is narrower than bf16: give a converted file as the model"
+# values of weights_dtype for a file that is stored quantized; an engine that is asked for another precision stops
+CONVERTED, REQUANTIZED = "bf16 of a quantized file", "fp8 of a file quantized otherwise"
+GIVEN_IN_BF16 = "# the published file is quantized: give one converted to bf16 as the model"
+GIVEN_IN_FP8 = "# the published file is quantized, and not to fp8: give one converted to fp8 as the model"
+BF16_AND_FP8 = f"{GIVEN_IN_BF16}, and add {ROLLOUT}.quantization=fp8"
 
+STORED = {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16, REQUANTIZED: GIVEN_IN_FP8}
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, and {completions} prompts times samples.
 # An option that depends on the value is {value: option}: "" if there is nothing to set, "# …" is a remark instead of an
 # option. A program or a value that is left out has none.
@@ -135,11 +139,11 @@ SERVING: Table = {
         "the precision of the engine's weights",
         {
             # "stored": as in the checkpoint, which engines read themselves
-            "vLLM": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
-            "SGLang": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
-            "verl": {"bf16": "", "stored": "", "fp8": ROLLOUT + ".quantization=fp8", CONVERTED: GIVEN_IN_BF16},
-            "TRL": {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16},
-            "OpenRLHF": {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16},
+            "vLLM": STORED | {"fp8": "--quantization fp8_per_tensor"},  # fp8 itself is for files in fp8 alone
+            "SGLang": STORED | {"fp8": "--quantization fp8"},
+            "verl": STORED | {"fp8": ROLLOUT + ".quantization=fp8", REQUANTIZED: BF16_AND_FP8},
+            "TRL": STORED,
+            "OpenRLHF": STORED,
         },
     ),
     "offload_gib": (

@@ -511,9 +511,11 @@ def offloaded_gib(s):
 def weights_dtype(s):
     """The engine's weights in the words of options.py; a file that is stored in this width needs no option."""
     stored = s.model.quantized
-    if s.weight_bytes is None or (stored and stored.method == "fp8" and s.weight_bytes == 1):
+    if s.weight_bytes is None or (stored and round(stored.bytes, 1) == s.weight_bytes):
         return "stored"
-    return "fp8" if s.weight_bytes == 1 else options.CONVERTED if stored else "bf16"
+    if stored:
+        return options.REQUANTIZED if s.weight_bytes == 1 else options.CONVERTED
+    return "fp8" if s.weight_bytes == 1 else "bf16"
 
 
 def export(k, r):

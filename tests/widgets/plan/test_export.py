@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 
 from rlpt.planning import options
+from rlpt.planning.user_inputs import WEIGHTS
 from sim.cluster import envelope, layouts
 from sim.cluster.envelope import PLACEMENTS
+from sim.cluster.models import MODELS
 from tests.widgets.plan.test_terminal import drawn
 from widgets.plan import widget as plan
 from widgets.plan.widget import PRESETS, Knobs
@@ -90,11 +92,16 @@ def test_engines_of_several_servers_are_started_as_planned_or_not_at_all():
     assert "stages of an engine" in staged["verl"] and refused(staged["verl"])
 
 
-def test_a_file_in_fp8_is_not_quantized_again():
-    k = PRESETS["DeepSeek-V3 on 128 + 128 H200"]
-    assert plan.weights_dtype(plan.scenario(k)[0]) == "stored"
-    assert plan.weights_dtype(plan.scenario(replace(k, weights="bf16"))[0]) == options.CONVERTED
-    assert plan.weights_dtype(plan.scenario(replace(k, model="qwen3-8b"))[0]) == "fp8"
+@pytest.mark.parametrize("name", MODELS)
+def test_a_file_that_is_quantized_is_not_quantized_again(name):
+    # DeepSeek's and Moonshot's files are in fp8, OpenAI's in mxfp4, and all others in bf16 (quantization_config)
+    stored = {"deepseek-v3": "fp8", "kimi-k2": "fp8", "gpt-oss-120b": "mxfp4"}.get(name)
+    dtypes = [plan.weights_dtype(plan.scenario(Knobs(model=name, weights=weights))[0]) for weights in WEIGHTS]
+    others = {None: ["bf16", "fp8"], "fp8": [options.CONVERTED, "stored"]}
+    assert dtypes == ["stored", *others.get(stored, [options.CONVERTED, options.REQUANTIZED])]
+    for program in options.ENGINES:
+        texts = [options.texts(dict(weights_dtype=dtype))[f"{program} {options.VERSIONS[program]}"] for dtype in dtypes]
+        assert ["--quantization" in text for text in texts] == [False, False, stored is None]
 
 
 @pytest.mark.parametrize("overlap", ["sync", "one-off", "async"])
