@@ -10,7 +10,8 @@ START = {
     "OpenRLHF": "python -m openrlhf.cli.train_ppo_ray",
 }
 
-ROLLOUT, ACTOR = "actor_rollout_ref.rollout", "actor_rollout_ref.actor"  # sections of verl's configuration
+# sections of verl's configuration
+ROLLOUT, ACTOR, MODEL = "actor_rollout_ref.rollout", "actor_rollout_ref.actor", "actor_rollout_ref.model"
 # {quantity: (what it is, {trainer: option})}, as in those tables: {} is the value, {completions} prompts times samples
 BATCH = {
     "prompts": (

@@ -20,6 +20,16 @@ ENGINES_OF_VERL = {
     "veomni": ("veomni", "veomni.ulysses_parallel_size", "veomni.expert_parallel_size"),
     "megatron": ("megatron", "megatron.context_parallel_size", "megatron.expert_model_parallel_size"),
 }
+# {quantity of options.TABLE: how the programs write its number}, and the words for what stays in host memory
+NUMBERS = {
+    "adapters": r"(?:lora_rank=|lora\.rank[= ]|LoraConfig\(r=)(\d+)",
+    "base_bits": r"load_in_(\d)bit(?!=False)",
+    "optimizer_bits": r"(?:AdamW|adamw_(?:\w+_)?)(\d)bit",
+}
+ON_HOST = {
+    "all": ("offload_policy=True", "enable_fsdp_offload=True", "offload_param_device cpu", "fsdp_offload_params true"),
+    "optimizer": ("optimizer_cpu_offload=True", "--ds.adam_offload", "offload_optimizer_device cpu"),
+}
 WIDTHS = {"fp8": 1.0}  # bytes by an option's name; if it names nothing, bf16 or as in the checkpoint
 
 
@@ -30,6 +40,16 @@ def described_by(text: str) -> Job:
     if not readers:
         raise ValueError("this text starts neither verl nor OpenRLHF nor TRL")
     return readers[0](text)
+
+
+def of_small_jobs(text: str) -> dict[str, int | str]:
+    """What is written of adapters, narrow numbers and host memory, as quantities of options.TABLE."""
+    # accelerate's command is a remark in TRL's text
+    written = uncommented(text) + "".join(re.findall(r"^# accelerate launch.*$", text, re.MULTILINE))
+    found = {quantity: re.search(pattern, written) for quantity, pattern in NUMBERS.items()}
+    quantities: dict[str, int | str] = {quantity: int(number[1]) for quantity, number in found.items() if number}
+    kept = [state for state, words in ON_HOST.items() if any(word in written for word in words)]
+    return quantities | ({"offload_state": kept[0]} if kept else {})
 
 
 def job(training: Training, engine: Engine, train: int, generate: int, two: bool, offloaded: bool) -> Job:
@@ -56,11 +76,14 @@ def by_verl(text: str) -> Job:
     longest, shared = whole(f"{ROLLOUT}.max_model_len", 0), whole(f"{ACTOR}.{of_sequence}", 1)
     again = options.get(f"{ACTOR}.megatron.override_transformer_config.recompute_granularity") == "full"
     again = again if megatron else on("actor_rollout_ref.model.enable_gradient_checkpointing", True)
+    small = of_small_jobs(text)
+    adapters = int(small.get("adapters", 0))
     training = Training(
         train,
         zero=1 if megatron else 3,
         ledger=memory.MEGATRON if megatron else memory.FSDP,
-        reference=on(f"{ACTOR}.use_kl_loss", False),
+        adapters=adapters,
+        reference=on(f"{ACTOR}.use_kl_loss", False) and not adapters,  # without its adapters the policy is one
         critic=options.get("algorithm.adv_estimator", "gae") == "gae",
         tokens=whole(f"{ACTOR}.ppo_max_token_len_per_gpu", 16384) * shared,
         length=longest,
@@ -81,7 +104,7 @@ def by_verl(text: str) -> Job:
         data_parallel=whole(f"{ROLLOUT}.data_parallel_size", 1),
     )
     offloaded = all(on(f"{ACTOR}.{config}.{what}_offload", False) for what in ("param", "optimizer"))
-    offloaded = offloaded and on(f"{ROLLOUT}.free_cache_engine", True)
+    offloaded = (offloaded or small.get("offload_state") == "all") and on(f"{ROLLOUT}.free_cache_engine", True)
     return job(training, engine, train, generate, two, offloaded)
 
 
@@ -98,6 +121,7 @@ def by_openrlhf(text: str) -> Job:
     training = Training(
         train,
         zero=whole("ds.zero_stage", 2),
+        adapters=whole("ds.lora.rank", 0),
         reference=float(options.get("algo.kl.init_coef") or "0.01") > 0,
         critic=options.get("algo.advantage.estimator", "gae") == "gae",
         tokens=whole("train.max_tokens_per_gpu", 16192) * shared if dynamic else longest,
@@ -126,11 +150,13 @@ def by_trl(text: str) -> Job:
         return float((launch.get(option) if two else options.get(knob)) or default)
 
     longest = int(value("vllm_max_model_length", "max-model-len", 0))
-    config = re.search(r"--config_file (\S+)", text)
+    config = re.search(r"--config_file (?:zero(\d)|fsdp2|single_gpu).yaml", text)
+    adapters = int(of_small_jobs(text).get("adapters", 0))
     training = Training(
         train,
-        zero=3 if config and config[1] in ("zero3.yaml", "fsdp2.yaml") else 0,
-        reference=float(options.get("beta", 0)) > 0,
+        zero=int(config[1] or 3) if config else 0,  # one GPU has all, whatever the stage
+        adapters=adapters,
+        reference=float(options.get("beta", 0)) > 0 and not adapters,
         tokens=int(options.get("token_budget") or int(options.get("per_device_train_batch_size", 8)) * longest),
         length=longest,
         recompute="full" if options.get("gradient_checkpointing", "True") == "True" else "selective",

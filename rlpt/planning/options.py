@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from rlpt.planning.described import described_by
-from rlpt.programs import ACTOR, BATCH, ROLLOUT, START, VERSIONS
+from rlpt.programs import ACTOR, BATCH, MODEL, ROLLOUT, START, VERSIONS
 from sim.cluster import envelope
 from sim.cluster.hardware import Accelerator
 from sim.cluster.models import Model
@@ -178,10 +178,29 @@ SERVING: Table = {
             },
         },
     ),
+    "adapters": (
+        "adapters (LoRA) in place of all weights",
+        {
+            "vLLM": "--enable-lora --max-lora-rank {served}",
+            "SGLang": "--enable-lora --max-lora-rank {} --lora-target-modules all",
+            "verl": f"{MODEL}.lora_rank={{}} {MODEL}.lora_alpha={{twice}} {MODEL}.target_modules=all-linear "
+            f"{ROLLOUT}.load_format=safetensors",
+            # the second, because a model is loaded in fp32 otherwise
+            "TRL": 'peft_config = LoraConfig(r={}, lora_alpha={twice}, target_modules="all-linear")\n'
+            'model_init_kwargs={{"dtype": "bfloat16"}}',
+            # broadcast_to_vllm sends parameters by their names, those of the adapters too
+            "OpenRLHF": "# OpenRLHF trains adapters by --ds.lora.rank, but vLLM does not know the names that it sends",
+        },
+    ),
 }
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # that vLLM reserves room for: MaxLoRARanks
 CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has to score it as wrong"
 INDIVISIBLE = "do not divide by"
-SERVER_IN_TRL = "# TRL's server has its own options for tensor parallelism, memory and length"
+SERVER_IN_TRL = "# TRL's server is vLLM's own, with its options for tensor parallelism, memory and length"
+SCALES_IN_TRL = (
+    "# TRL sends vLLM the weights of a 4-bit base without their scales, which sleep mode would discard: it is off"
+)
+ADAPTERS_ALONE = "# TRL sends a 4-bit base to no server: AsyncGRPOTrainer sends the adapters alone, to one engine"
 FOLDER_OF_VERL = (
     "# VERL is the folder of the installed package, which python -c 'import verl; print(verl.__path__[0])' prints"
 )
@@ -287,7 +306,7 @@ TRAINING: Table = {
         "GPUs that train",
         {
             "verl": "trainer.nnodes={nodes} trainer.n_gpus_per_node={per_node}",
-            "TRL": "# accelerate launch --config_file {accelerated} --num_machines {nodes} --num_processes {}",
+            "TRL": "# accelerate launch --config_file {accelerated}{on_host} --num_machines {nodes} --num_processes {}",
             "OpenRLHF": "--actor.num_nodes {nodes} --actor.num_gpus_per_node {per_node}",
         },
     ),
@@ -309,11 +328,7 @@ TRAINING: Table = {
                 "actor_rollout_ref.ref.fsdp_config.param_offload=True",
                 False: f"{ACTOR}.fsdp_config.param_offload=False {ACTOR}.fsdp_config.optimizer_offload=False",
             },
-            "TRL": {
-                True: "# {accelerated} is in TRL's accelerate_configs; set offload_optimizer_device and "
-                "offload_param_device in it to cpu",
-                False: "# {accelerated} is in TRL's accelerate_configs",
-            },
+            "TRL": "# {accelerated} is in TRL's accelerate_configs",
             "OpenRLHF": {True: "--ref.offload", False: ""},
         },
     ),
@@ -327,9 +342,39 @@ TRAINING: Table = {
                 # every micro-batch, a different kind of ZeRO 2
                 1: f"model_engine=megatron {ACTOR}.megatron.use_distributed_optimizer=True",
             },
-            "TRL": {3: ""},
+            "TRL": {1: "", 2: "", 3: ""},  # by the file that accelerate is given
             "OpenRLHF": "--ds.zero_stage {} --ds.packing_samples",
         },
+    ),
+    "offload_state": (
+        "training state in host memory",
+        {
+            # param_offload and optimizer_offload bring it back for an update; FSDP2 keeps all on the host or none
+            "verl": dict.fromkeys(("optimizer", "all"), f"{ACTOR}.fsdp_config.offload_policy=True"),
+            "TRL": {"optimizer": "", "all": ""},  # by the command of "training_gpus"
+            "OpenRLHF": {"optimizer": "--ds.adam_offload"},
+        },
+    ),
+    "optimizer_bits": (
+        "8 bits per number of the optimizer",
+        {
+            "verl": {8: f"{ACTOR}.optim.optimizer=AdamW8bit {ACTOR}.optim.optimizer_impl=torchao.optim"},
+            "TRL": {8: 'optim="adamw_bnb_8bit"'},
+        },
+    ),
+    "base_bits": (
+        "a frozen base in 4 bits",
+        {
+            "TRL": {
+                4: 'quantization_config = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", '
+                'bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype="bfloat16")'
+            },
+            "OpenRLHF": {4: "--ds.load_in_4bit"},
+        },
+    ),
+    "shared_weights": (
+        "one copy of the weights for trainer and engine",
+        {"verl": {False: ""}, "TRL": {False: ""}, "OpenRLHF": {False: ""}},
     ),
     "training_tensor": (
         "GPUs that share a layer in training",
@@ -367,10 +412,11 @@ TRAINING: Table = {
 TABLE = SERVING | TRAINING
 # without these options a different job starts
 NEEDED: tuple[str, ...] = ("data_parallel", "pipeline", "dcp", "turns", "grouped", "batches", "zero")
-NEEDED += ("training_tensor", "training_stages")
+NEEDED += ("training_tensor", "training_stages", "adapters", "base_bits")
 # {option of verl's FSDP engine: its name in the VeOmni engine}, which always shards everything; a reference follows the
 # actor
 VEOMNI = {
+    f"{ACTOR}.fsdp_config.offload_policy": f"{ACTOR}.veomni.enable_fsdp_offload",
     f"{ACTOR}.strategy=fsdp2 ": "",
     f" {ACTOR}.fsdp_config.reshard_after_forward=True {ACTOR}.fsdp_config.model_dtype=fp32": "",
     " actor_rollout_ref.ref.fsdp_config.param_offload=True": "",
@@ -378,8 +424,14 @@ VEOMNI = {
     f"{ACTOR}.ulysses_sequence_parallel_size": f"{ACTOR}.veomni.ulysses_parallel_size",
 }
 # the same for its Megatron engine, which has its own options for recomputing and cannot share a group's prompt
+OVERRIDDEN = f"{ACTOR}.optim.override_optimizer_config"
 RECOMPUTED = f"{ACTOR}.megatron.override_transformer_config.recompute"
 MEGATRON = {
+    f"{ACTOR}.fsdp_config.offload_policy=True": f"+{OVERRIDDEN}.optimizer_cpu_offload=True "
+    f"+{OVERRIDDEN}.optimizer_offload_fraction=1.0 {ACTOR}.optim.use_precision_aware_optimizer=True",
+    f"{MODEL}.lora_rank": f"{MODEL}.lora.rank",
+    f"{MODEL}.lora_alpha": f"{MODEL}.lora.alpha",
+    f"{MODEL}.target_modules=all-linear ": "",
     " actor_rollout_ref.ref.fsdp_config.param_offload=True": "",
     f"{ACTOR}.fsdp_config.": f"{ACTOR}.megatron.",
     f"{ACTOR}.ulysses_sequence_parallel_size": f"{ACTOR}.megatron.context_parallel_size",
@@ -413,9 +465,12 @@ def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, 
     """Why this text would not start the planned job, or "" if it would."""
     if option(program, "overlap", asked) is None:
         return f"# {program} {VERSIONS[program]} does not run {asked['overlap']}: nothing to copy"
-    if lacking := [needed for needed in NEEDED if needed in asked and option(program, needed, asked) is None]:
-        words = described_quantity(lacking[0], asked)
-        return f"# {program} {VERSIONS[program]} has no option for {words}: nothing to copy"
+    for needed in (needed for needed in NEEDED if needed in asked):
+        words = option(program, needed, asked)
+        if words is None:
+            words = f"# {program} {VERSIONS[program]} has no option for {described_quantity(needed, asked)}"
+        if words.startswith("#"):
+            return f"{words}: nothing to copy"
     if INDIVISIBLE in written:
         return next(line for line in written.splitlines() if INDIVISIBLE in line)
     misfits = envelope.misfits(model, accelerator, described_by(written))
@@ -434,9 +489,9 @@ def text(program: str, setting: Mapping[str, Any]) -> str:
         notes.append(LEFT_IN_VERL)
         notes += [TURNS_IN_VERL] if "turns" in setting else []
         notes += [FOLDER_OF_VERL] if setting.get("overlap") == "one-off" else []
-    if program == "TRL" and "turns" in setting:
-        notes.append(TOOLS_IN_TRL)
     if program == "TRL":
+        notes += [TOOLS_IN_TRL] if "turns" in setting else []
+        notes += [SCALES_IN_TRL] if "base_bits" in setting and setting.get("placement") == "colocated" else []
         return config_of_trl(notes, options, setting)
     return "\n".join([*notes, " \\\n    ".join([started(program, setting), *options])])
 
@@ -445,30 +500,65 @@ def started(program: str, setting: Mapping[str, Any]) -> str:
     """The command that comes before the options."""
     if program == "verl" and setting.get("overlap") == "one-off":
         return "python -m verl.experimental.one_step_off_policy.main_ppo"
-    dev = "VLLM_SERVER_DEV_MODE=1 " if program == "vLLM" and "placement" in setting else ""
-    return dev + START[program]
+    return (environment(setting) if program == "vLLM" else "") + START[program]
+
+
+def environment(setting: Mapping[str, Any]) -> str:
+    """The variables without which a vLLM server has no routes for new weights and adapters."""
+    dev = "VLLM_SERVER_DEV_MODE=1 " if "placement" in setting else ""
+    return dev + ("VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 " if "adapters" in setting else "")
 
 
 def config_of_trl(notes: list[str], options: list[str], setting: Mapping[str, Any]) -> str:
-    """TRL's options as a configuration class, plus those of a separate server, which vLLM's own text starts."""
+    """TRL's options as a configuration class, after what the trainer itself is given and the command of a separate
+    server.
+    """
     name, asynchronous = "GRPOConfig", setting.get("overlap") == "async"
+    options = [line for words in options for line in words.split("\n")]
     if setting.get("placement") == "split":  # these are read only in colocate mode
         options = [words for words in options if not words.startswith("vllm_")]
-        notes.append(SERVER_IN_TRL)
-        server = {"tensor_parallel": "tensor-parallel-size", "engines": "data-parallel-size"}
-        server |= {"memory_fraction": "gpu-memory-utilization", "context": "max-model-len"}
-        words = [f"--{option} {shown(setting[q])}" for q, option in server.items() if q in setting]
-        notes.append(f"# {'vllm serve' if asynchronous else 'trl vllm-serve --model'} MODEL {' '.join(words)}")
+        notes += [SERVER_IN_TRL, f"# {server_of_trl(setting)}"]
     if asynchronous:
         name = "AsyncGRPOConfig"
         none = ("use_vllm", "vllm_mode", "steps_per_generation", "beta", "mask_truncated_completions")
-        options = [word for words in options for word in words.split(", ") if not word.startswith(none)]
+        each = [word for words in options for word in ([words] if "(" in words else words.split(", "))]
+        options = [word for word in each if not word.startswith(none)]
         notes.append(
             "# AsyncGRPOConfig is trl.experimental.async_grpo's, and has neither a beta nor steps_per_generation"
         )
+        if any(
+            words.startswith("quantization_config = ") for words in options
+        ):  # AsyncGRPOTrainer has no such argument
+            with_base = 'dict(dtype="bfloat16", quantization_config=quantization_config)'
+            options = [f"model_init_kwargs={with_base}" if w.startswith("model_init") else w for w in options]
     if setting.get("samples") == 1:
         notes.append("# TRL raises an error if a prompt has fewer than two completions")
-    return "\n".join([*notes, f"{name}(", *(f"    {words}," for words in options), ")"])
+    given = [words for words in options if " = " in words]
+    if given:
+        notes.append(f"# {name.replace('Config', 'Trainer')} takes these, and the configuration as args")
+    return "\n".join([*notes, *given, f"{name}(", *(f"    {words}," for words in options if words not in given), ")"])
+
+
+def server_of_trl(setting: Mapping[str, Any]) -> str:
+    """The server that TRL generates on in split mode, which takes new weights, or with one engine adapters."""
+    names = {"tensor_parallel": "tensor-parallel-size", "engines": "data-parallel-size"}
+    names |= {"memory_fraction": "gpu-memory-utilization", "context": "max-model-len"}
+    words = [f"--{option} {shown(setting[q])}" for q, option in names.items() if q in setting]
+    words.append('--weight-transfer-config \'{"backend":"nccl"}\' --logprobs-mode processed_logprobs')
+    alone = "adapters" in setting and setting.get("overlap") == "async" and setting.get("engines", 1) == 1
+    if alone:  # a version for each that may be in use, and the next
+        rank, versions = served(setting["adapters"]), setting.get("lag", STALENESS) + 2
+        words.append(f"--enable-lora --max-lora-rank {rank} --max-loras {versions}")
+    kept = dict(setting) if alone else {q: v for q, v in setting.items() if q != "adapters"}
+    return f"{environment(kept)}vllm serve MODEL {' '.join(words)}"
+
+
+STALENESS = 4  # max_staleness of AsyncGRPOConfig, if it is not said
+
+
+def served(rank: int) -> int:
+    """The least rank that vLLM reserves room for and that holds these adapters."""
+    return next((size for size in RANKS if size >= rank), rank)
 
 
 def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | None:
@@ -478,29 +568,34 @@ def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | Non
         return "" if value else "# AsyncGRPOTrainer trains on the engine's log-probs"
     if isinstance(form, dict):
         form = form.get(value)
-    if form is None:
+    if form is None or not made_for(program, quantity, setting):
         return None
     completions, updates = setting.get("prompts", 0) * setting.get("samples", 0), setting.get("updates", 1)
     if quantity == "prompts" and value % updates:
         return f"# {program}: {value:,} prompts {INDIVISIBLE} {updates} updates"
-    if program == "TRL" and quantity in ASYNC_IN_TRL and setting.get("overlap") != "async":
-        return None
+    if program == "TRL" and quantity == "base_bits" and setting.get("placement") == "split":
+        asynchronous, engines = setting.get("overlap") == "async", setting.get("engines", 1)
+        form = form if asynchronous and engines == 1 else ADAPTERS_ALONE
+    if program == "TRL" and quantity == "placement" and "base_bits" in setting:
+        form = form.replace(", vllm_enable_sleep_mode=True", "")
+    if program == "TRL" and quantity == "optimizer_bits" and setting.get("overlap") == "async":
+        form = form.replace("bnb", "torch")  # torchao's, which works on FSDP2's tensors
     if program == "TRL" and quantity == "prompts" and "training_gpus" in setting:
         return batch_of_trl(completions, setting["training_gpus"], updates)
     if program == "verl" and quantity == "generating_gpus" and setting.get("overlap") == "one-off":
         form = form.replace(ROLLOUT, "rollout")
     if program == "verl" and setting.get("overlap") == "one-off" and quantity == "placement":
         return ""  # its own file has these
+    if program == "verl" and quantity == "adapters" and setting.get("placement") == "split":
+        form += f" {MODEL}.lora.merge=True"  # a checkpoint engine is sent the base alone otherwise
     if program == "verl" and setting.get("zero", 3) == 1:
-        if quantity == "grouped":
-            return None
         for fsdp, megatron in MEGATRON.items():
             form = form.replace(fsdp, megatron)
-    elif program == "verl" and quantity in ("training_tensor", "training_stages"):
-        return None  # its FSDP and VeOmni engines have neither
     elif program == "verl" and "expert_parallel" in setting:
         for fsdp, veomni in VEOMNI.items():
             form = form.replace(fsdp, veomni)
+    elif program == "verl" and quantity == "zero" and "adapters" in setting:
+        form = form.replace("model_dtype=fp32", "model_dtype=bf16")  # of a frozen base
     if program == "OpenRLHF" and quantity == "reference" and value:
         value = setting["training_gpus"]
     group, groups = setting.get("tensor_parallel", 1), setting.get("data_parallel", 1)
@@ -521,8 +616,42 @@ def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | Non
         between=value - 1 if quantity == "turns" else 0,
         of_all_engines=value * setting.get("engines", 1) if quantity == "concurrency" else 0,
         of_one_gpu=-(-value // (group * groups * setting.get("pipeline", 1))) if quantity == "offload_gib" else 0,
-        accelerated="fsdp2.yaml" if setting.get("overlap") == "async" else "zero3.yaml",  # AsyncGRPO accepts only FSDP2
+        accelerated=accelerated(setting)[0],
+        on_host=accelerated(setting)[1],
+        served=served(value) if quantity == "adapters" else 0,
+        twice=2 * value if quantity == "adapters" else 0,
     )
+
+
+def made_for(program: str, quantity: str, setting: Mapping[str, Any]) -> bool:
+    """Whether the trainer, or that engine of verl's which the setting needs, has the option of the table."""
+    value, asynchronous, zero = setting[quantity], setting.get("overlap") == "async", setting.get("zero", 3)
+    if program == "TRL":
+        of_async = quantity not in ASYNC_IN_TRL or asynchronous
+        of_zero = quantity != "zero" or value == 3 or not asynchronous  # AsyncGRPO accepts only FSDP2
+        return of_async and of_zero and not (quantity == "offload_state" and value == "all" and zero < 3)
+    if program != "verl":
+        return True
+    if zero == 1:
+        return quantity not in ("grouped", "optimizer_bits") and not (quantity == "offload_state" and value == "all")
+    if "expert_parallel" in setting and quantity in ("adapters", "optimizer_bits"):
+        return False
+    return quantity not in ("training_tensor", "training_stages")  # its FSDP and VeOmni engines have neither
+
+
+def accelerated(setting: Mapping[str, Any]) -> tuple[str, str]:
+    """(the file of TRL's accelerate_configs that shards as planned, accelerate's options that keep state on the
+    host).
+    """
+    whole = setting.get("offload", False) or setting.get("offload_state") == "all"
+    some = whole or "offload_state" in setting
+    if setting.get("overlap") == "async":
+        return "fsdp2.yaml", " --fsdp_offload_params true" if some else ""
+    if setting.get("training_gpus") == 1 and not some:
+        return "single_gpu.yaml", ""
+    zero = setting.get("zero", 3)
+    weights = " --offload_param_device cpu" if whole and zero == 3 else ""
+    return f"zero{zero}.yaml", (" --offload_optimizer_device cpu" if some else "") + weights
 
 
 def shown(value: Any) -> Any:

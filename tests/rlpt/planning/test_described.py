@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlpt.planning.described import described_by
+from rlpt.planning.described import described_by, of_small_jobs
 from sim.cluster import memory
 from sim.cluster.envelope import PLACEMENTS
 
@@ -58,6 +58,34 @@ GRPOConfig(
     t = job.training
     assert (t.gpus, t.zero, t.reference, t.tokens, t.recompute) == (8, 0, False, 8000, "full")
     assert job.placement == RESIDENT and job.engine.hbm_share == 0.3
+
+
+@pytest.mark.parametrize(
+    "text, quantities",
+    [
+        (VERL, {}),
+        (f"{VERL} actor_rollout_ref.model.lora_rank=16", dict(adapters=16)),
+        (f"{VERL} actor_rollout_ref.model.lora.rank=8", dict(adapters=8)),
+        (f"{VERL} actor_rollout_ref.actor.optim.optimizer=AdamW8bit", dict(optimizer_bits=8)),
+        (f"{VERL} actor_rollout_ref.actor.fsdp_config.offload_policy=True", dict(offload_state="all")),
+        (f"{OPENRLHF} --ds.adam_offload --ds.load_in_4bit", dict(offload_state="optimizer", base_bits=4)),
+        ('GRPOConfig(\n    optim="adamw_bnb_8bit",\n)', dict(optimizer_bits=8)),
+        ('peft_config = LoraConfig(r=64, lora_alpha=16)\nGRPOConfig(\n    optim="adamw_torch",\n)', dict(adapters=64)),
+        ("# accelerate launch --offload_optimizer_device cpu\nGRPOConfig(\n)", dict(offload_state="optimizer")),
+        ("# load_in_4bit=True, LoraConfig(r=64)\nGRPOConfig(\n)", {}),
+    ],
+)
+def test_adapters_narrow_numbers_and_host_memory_are_read(text, quantities):
+    assert of_small_jobs(text) == quantities
+    assert described_by(text).training.adapters == quantities.get("adapters", 0)
+
+
+def test_adapters_need_no_second_model_as_their_reference():
+    # verl: ref_in_actor of ppo/v1/trainer_base.py; TRL: use_adapter in trainer/grpo_trainer.py
+    lora = " actor_rollout_ref.model.lora_rank=16"
+    texts = (f"{VERL} actor_rollout_ref.actor.use_kl_loss=True", "GRPOConfig(\n    beta=0.1,\n)")
+    for text, adapted in zip(texts, (texts[0] + lora, f"peft_config = LoraConfig(r=16)\n{texts[1]}")):
+        assert described_by(text).training.reference and not described_by(adapted).training.reference
 
 
 def test_a_comment_is_no_option():

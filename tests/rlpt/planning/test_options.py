@@ -3,6 +3,8 @@ import re
 import pytest
 
 from rlpt.planning import options
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.models import MODELS
 
 # Every name that may be written, as read in the source of the releases; --no-… is argparse's form of a switch.
 READ = {
@@ -11,13 +13,14 @@ READ = {
         --max-num-batched-tokens --enable-prefix-caching --no-enable-prefix-caching --kv-cache-dtype --block-size
         --data-parallel-size --enable-expert-parallel --all2all-backend --pipeline-parallel-size --nnodes --node-rank
         --master-addr --kv-offloading-size --quantization --enable-sleep-mode --weight-transfer-config
-        --speculative-config""",
+        --speculative-config --enable-lora --max-lora-rank""",
     "SGLang": """
         --model-path --attn-dp-size --ep-size --moe-a2a-backend --pp-size --nnodes --node-rank --dist-init-addr
         --tp-size --dcp-size --mem-fraction-static --context-length --max-running-requests
         --enable-hierarchical-cache --hicache-size
         --chunked-prefill-size --disable-radix-cache --kv-cache-dtype --page-size --quantization
-        --enable-memory-saver --speculative-num-draft-tokens --speculative-algorithm""",
+        --enable-memory-saver --speculative-num-draft-tokens --speculative-algorithm
+        --enable-lora --max-lora-rank --lora-target-modules""",
     "verl": """
         actor_rollout_ref.rollout.data_parallel_size actor_rollout_ref.rollout.expert_parallel_size
         actor_rollout_ref.rollout.tensor_model_parallel_size actor_rollout_ref.rollout.gpu_memory_utilization
@@ -55,12 +58,21 @@ READ = {
         actor_rollout_ref.actor.megatron.expert_tensor_parallel_size
         actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity
         actor_rollout_ref.actor.megatron.override_transformer_config.recompute_method
-        actor_rollout_ref.actor.megatron.override_transformer_config.recompute_num_layers""",
+        actor_rollout_ref.actor.megatron.override_transformer_config.recompute_num_layers
+        actor_rollout_ref.model.lora_rank actor_rollout_ref.model.lora_alpha actor_rollout_ref.model.target_modules
+        actor_rollout_ref.model.lora.rank actor_rollout_ref.model.lora.alpha actor_rollout_ref.model.lora.merge
+        actor_rollout_ref.rollout.load_format actor_rollout_ref.actor.optim.optimizer
+        actor_rollout_ref.actor.optim.optimizer_impl actor_rollout_ref.actor.optim.use_precision_aware_optimizer
+        actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_cpu_offload
+        actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction
+        actor_rollout_ref.actor.fsdp_config.offload_policy actor_rollout_ref.actor.veomni.enable_fsdp_offload""",
     "TRL": """
         vllm_tensor_parallel_size vllm_gpu_memory_utilization vllm_max_model_length vllm_mode vllm_enable_sleep_mode
         use_vllm generation_batch_size per_device_train_batch_size gradient_accumulation_steps steps_per_generation
         weight_sync_steps beta gradient_checkpointing max_tool_calling_iterations max_inflight_tasks token_budget
-        num_generations max_completion_length mask_truncated_completions max_staleness""",
+        num_generations max_completion_length mask_truncated_completions max_staleness
+        model_init_kwargs r lora_alpha target_modules optim dtype quantization_config
+        load_in_4bit bnb_4bit_quant_type bnb_4bit_use_double_quant bnb_4bit_compute_dtype""",
     "OpenRLHF": """
         --vllm.tensor_parallel_size --vllm.gpu_memory_utilization --vllm.enable_prefix_caching --vllm.num_engines
         --vllm.sync_backend --vllm.enable_sleep --ds.enable_sleep --data.max_len --rollout.batch_size
@@ -69,7 +81,7 @@ READ = {
         --train.async_queue_size --algo.advantage.estimator --algo.kl.init_coef --ref.num_nodes
         --ref.num_gpus_per_node --actor.num_nodes --actor.num_gpus_per_node --ref.offload --ds.zero_stage
         --ds.packing_samples --actor.gradient_checkpointing_enable --ds.ring_attn_size
-        --ds.tensor_parallel_size""",
+        --ds.tensor_parallel_size --ds.adam_offload --ds.load_in_4bit --ds.lora.rank""",
 }
 ONE = dict(
     tensor_parallel=2,
@@ -115,18 +127,29 @@ ONE = dict(
     expert_parallel=8,
     logits_chunk=1024,
 )
+SMALL = dict(adapters=32, base_bits=4, shared_weights=True, optimizer_bits=8, offload_state="optimizer")
 OTHER = dict(prefix_cache=False, kv_dtype="bf16", weights_dtype="bf16", placement="colocated", overlap="carry-over")
 OTHER |= dict(reuse_log_probs=False, cut="scored wrong", reference=False, offload=True, recompute="selective")
 BRIEF = {quantity: value for quantity, value in ONE.items() if quantity != "training_gpus"} | OTHER
 DENSE = {quantity: value for quantity, value in ONE.items() if quantity != "expert_parallel"}
 SETTINGS = [ONE, DENSE | dict(offload=True), ONE | OTHER, BRIEF, ONE | dict(overlap="one-off")]
 SETTINGS += [ONE | dict(overlap="sync"), ONE | dict(overlap="sync", placement="colocated", offload=True)]
-SETTINGS.append(ONE | dict(zero=1, offload=True))
+SETTINGS += [
+    ONE | dict(zero=1, offload=True),
+    DENSE | SMALL,
+    DENSE | SMALL | dict(zero=1),
+    DENSE | SMALL | dict(engines=1),
+]
+SETTINGS.append(ONE | dict(offload_state="all"))
+# LoRA on one GPU, as TRL and Unsloth run it
+QUANTITIES = ("tensor_parallel", "memory_fraction", "context", "prompts", "samples", "completion", "estimator")
+ALONE = {quantity: ONE[quantity] for quantity in QUANTITIES} | dict(tensor_parallel=1, prompts=8, samples=8)
+ALONE |= dict(placement="colocated", overlap="sync", training_gpus=1, offload=False, zero=3, adapters=32)
 
 
 def names(program, text):
     """The names of options in a text, without values, notes and the command."""
-    form = {"TRL": r"\b([a-z_]+)=", "verl": r"(?<=[\s+'])([a-z][\w.]*)="}.get(program, r"(?<=\s)(--[a-z][\w.-]*)")
+    form = {"TRL": r"\b([a-z_0-9]+)=", "verl": r"(?<=[\s+'])([a-z][\w.]*)="}.get(program, r"(?<=\s)(--[a-z][\w.-]*)")
     return set(re.findall(form, text))
 
 
@@ -141,7 +164,7 @@ def test_no_option_is_written_that_was_not_read_in_the_release_and_each_is_writt
 
 
 def test_the_setting_above_asks_for_every_quantity_of_the_table():
-    assert set(ONE) == set(options.TABLE)
+    assert set(ONE | SMALL) == set(options.TABLE)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +255,6 @@ def test_trl_beside_training_is_another_class_without_the_options_of_the_first()
     assert all(option in text for option in own)
     beside = written("TRL", ONE | dict(overlap="sync"))
     assert not any(option in beside for option in own) and "no option for sequences at once" in beside
-    # accelerate_configs/ of the package: AsyncGRPO is FSDP2-only, and no file offloads
-    assert "accelerate launch --config_file fsdp2.yaml" in text
-    assert "accelerate launch --config_file zero3.yaml" in beside and "deepspeed" not in beside
-    assert "offload_param_device in it to cpu" in written("TRL", ONE | dict(overlap="sync", offload=True))
     assert "do not divide by 48 GPUs" in written("TRL", ONE | dict(training_gpus=48))
     assert "# TRL raises an error if a prompt has fewer than two completions" in written("TRL", ONE | dict(samples=1))
 
@@ -252,10 +271,136 @@ def test_a_plan_stands_at_the_head_of_every_text_and_is_no_option():
     assert all(text.startswith("# plan: 353 s a step\n") for text in found.values())
 
 
-@pytest.mark.parametrize("dtype, words", [("stored", ""), ("fp8", "--quantization fp8"), (options.CONVERTED, "# ")])
-def test_weights_that_are_stored_so_need_no_option(dtype, words):
-    text = written("vLLM", dict(weights_dtype=dtype))
-    assert ("quantization" in text) == (dtype == "fp8") and text.startswith("# the pub") == (words == "# ")
+@pytest.mark.parametrize(
+    "setting, command",
+    [
+        # accelerate_configs/ of the package; AsyncGRPO accepts FSDP2 alone, and no file keeps state on the host
+        (dict(), "fsdp2.yaml"),
+        (dict(offload_state="optimizer"), "fsdp2.yaml --fsdp_offload_params true"),
+        (dict(overlap="sync"), "zero3.yaml"),
+        (dict(overlap="sync", offload=True), "zero3.yaml --offload_optimizer_device cpu --offload_param_device cpu"),
+        (
+            dict(overlap="sync", offload_state="all"),
+            "zero3.yaml --offload_optimizer_device cpu --offload_param_device cpu",
+        ),
+        (dict(overlap="sync", offload_state="optimizer"), "zero3.yaml --offload_optimizer_device cpu"),
+        (dict(overlap="sync", zero=2, offload_state="optimizer"), "zero2.yaml --offload_optimizer_device cpu"),
+        (dict(overlap="sync", zero=1), "zero1.yaml"),
+    ],
+)
+def test_trl_is_launched_by_a_file_that_it_ships_and_options_of_accelerate(setting, command):
+    text = written("TRL", ONE | setting)
+    assert f"# accelerate launch --config_file {command} --num_machines 8 --num_processes 64" in text
+    assert "deepspeed=" not in text
+
+
+def test_one_gpu_is_sharded_by_nothing():
+    assert "--config_file single_gpu.yaml --num_machines 1 --num_processes 1" in written("TRL", ALONE)
+
+
+def test_asynchronous_training_in_trl_has_one_way_to_shard_and_one_to_offload():
+    assert "TRL has no option for ZeRO stage" in written("TRL", ONE | dict(zero=2))
+    all_of_stage_2 = ONE | dict(overlap="sync", zero=2, offload_state="all")
+    assert "TRL has no option for training state in host memory: all" in written("TRL", all_of_stage_2)
+
+
+def test_trl_is_served_by_vllm_with_the_routes_for_its_weights():
+    # trl/scripts/vllm_serve.py, deprecated, says what it starts; the trainer refuses other log-probabilities
+    for overlap in ("sync", "async"):
+        (server,) = (line for line in written("TRL", ONE | dict(overlap=overlap)).splitlines() if "vllm serve" in line)
+        assert server.startswith("# VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --tensor-parallel-size 2 ")
+        assert '--weight-transfer-config \'{"backend":"nccl"}\' --logprobs-mode processed_logprobs' in server
+
+
+def test_adapters_in_trl_are_an_argument_of_the_trainer_beside_a_base_in_bf16():
+    text = written("TRL", ALONE)
+    assert '\npeft_config = LoraConfig(r=32, lora_alpha=64, target_modules="all-linear")\nGRPOConfig(\n' in text
+    assert '    model_init_kwargs={"dtype": "bfloat16"},\n' in text  # loaded in float32 otherwise (trainer/utils.py)
+    assert "vllm_enable_sleep_mode=True" in text and "has no option" not in text
+
+
+def test_a_base_in_4_bits_goes_to_grpo_by_its_own_argument_and_to_async_grpo_by_the_models():
+    text = written("TRL", ALONE | dict(base_bits=4))
+    assert "\nquantization_config = BitsAndBytesConfig(load_in_4bit=True, " in text and "dict(" not in text
+    # scales are no parameters, which is all that is sent, and sleep at level 2 discards the engine's
+    assert "vllm_enable_sleep_mode" not in text and options.SCALES_IN_TRL in text
+    apart = ALONE | dict(base_bits=4, placement="split", overlap="async", engines=1, lag=3)
+    text = written("TRL", apart)
+    assert '    model_init_kwargs=dict(dtype="bfloat16", quantization_config=quantization_config),\n' in text
+    # select_adapter_sync: one engine, and max_staleness + 2 adapters
+    assert "VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 vllm serve" in text
+    assert "--enable-lora --max-lora-rank 32 --max-loras 5" in text
+    for more in (dict(engines=2), dict(overlap="sync")):
+        text = written("TRL", apart | more)
+        assert options.ADAPTERS_ALONE in text and "--enable-lora" not in text
+        assert "quantization_config" not in text and "BitsAndBytes" not in text
+
+
+def test_adapters_in_verl_start_from_the_file_and_are_merged_for_another_pool():
+    text = written("verl", DENSE | dict(adapters=32, placement="colocated"))
+    model = "actor_rollout_ref.model"
+    assert f"{model}.lora_rank=32 {model}.lora_alpha=64 {model}.target_modules=all-linear" in text
+    assert "rollout.load_format=safetensors" in text and "fsdp_config.model_dtype=bf16" in text and "merge" not in text
+    # FSDPEngine.get_per_tensor_param, which a checkpoint engine calls without arguments, leaves adapters out
+    assert f"{model}.lora.merge=True" in written("verl", DENSE | dict(adapters=32))
+    megatron = written("verl", DENSE | dict(adapters=32, zero=1))
+    assert f"{model}.lora.rank=32 {model}.lora.alpha=64 " in megatron and "lora_" not in megatron
+    assert "no option for adapters" in written("verl", ONE | dict(adapters=32))  # VeOmni's engine builds none
+
+
+def test_state_that_stays_on_the_host_is_an_option_of_each_engine_of_verl():
+    actor = "actor_rollout_ref.actor"
+    for state in ("optimizer", "all"):
+        assert f"{actor}.fsdp_config.offload_policy=True" in written("verl", DENSE | dict(offload_state=state))
+        assert f"{actor}.veomni.enable_fsdp_offload=True" in written("verl", ONE | dict(offload_state=state))
+    over = f"+{actor}.optim.override_optimizer_config"
+    megatron = written("verl", ONE | dict(zero=1, offload_state="optimizer"))
+    assert f"{over}.optimizer_cpu_offload=True {over}.optimizer_offload_fraction=1.0 " in megatron
+    assert "host memory: all" in written("verl", ONE | dict(zero=1, offload_state="all"))
+    assert "--ds.adam_offload" in written("OpenRLHF", ONE | dict(offload_state="optimizer"))
+    assert "host memory: all" in written("OpenRLHF", ONE | dict(offload_state="all"))
+
+
+@pytest.mark.parametrize("program", ["verl", "TRL", "OpenRLHF"])
+def test_what_a_trainer_cannot_do_with_a_small_job_is_said(program):
+    def without(**more):
+        return f"{program} has no option for {options.TABLE[next(iter(more))][0]}" in written(program, DENSE | more)
+
+    assert without(shared_weights=True) and not without(shared_weights=False)
+    assert without(optimizer_bits=8) == (program == "OpenRLHF")
+    assert without(base_bits=4) == (program == "verl")
+    assert "no option for 8 bits" in written("verl", ONE | dict(optimizer_bits=8))
+
+
+def test_a_job_of_adapters_is_not_started_by_a_trainer_that_would_stop_or_train_all_weights():
+    on = (MODELS["qwen2.5-7b"], ACCELERATORS["h100"])
+    assert "--ds.lora.rank" in written("OpenRLHF", ALONE) and "python -m" not in written(
+        "OpenRLHF", ALONE | dict(on=on)
+    )
+    assert "a frozen base in 4 bits: nothing to copy" in written("verl", ALONE | dict(base_bits=4, on=on))
+
+
+@pytest.mark.parametrize("rank, served", [(1, 1), (4, 8), (24, 32), (32, 32), (257, 320)])
+def test_vllm_has_room_for_ranks_of_a_few_sizes(rank, served):  # config/lora.py: MaxLoRARanks
+    assert f"--enable-lora --max-lora-rank {served}" in written("vLLM", dict(adapters=rank))
+    assert f"--max-lora-rank {rank} --lora-target-modules all" in written("SGLang", dict(adapters=rank))
+
+
+@pytest.mark.parametrize(
+    "dtype, vllm",
+    [
+        ("stored", ""),
+        ("fp8", "--quantization fp8_per_tensor"),  # Fp8Config raises an error for a file that is not in fp8
+        (options.CONVERTED, "# the published file is quantized: give one converted to bf16"),
+        (options.REQUANTIZED, "# the published file is quantized, and not to fp8: give one converted to fp8"),
+    ],
+)
+def test_only_a_file_in_bf16_is_quantized_by_an_option(dtype, vllm):
+    assert vllm in written("vLLM", dict(weights_dtype=dtype))
+    for program in options.VERSIONS:
+        commands = [line for line in written(program, dict(weights_dtype=dtype)).splitlines() if line[0] != "#"]
+        able = dtype == "fp8" and program in ("vLLM", "SGLang", "verl")
+        assert ("quantization" in " ".join(commands)) == able, program
 
 
 def test_only_what_is_set_is_written():
