@@ -1,14 +1,15 @@
-"""What a job's settings are called in five engines and trainers, as "Export" shows them.
+"""What a job's settings are called in five engines and trainers, as "Export" shows them; unsloth.py writes a sixth.
 
 One table, with a row per quantity and a column per program; described.py reads a trainer's text back as a job. A name
 is included only if it was found in the source of the release in VERSIONS: `vllm/engine/arg_utils.py`, SGLang's
-`srt/arg_groups/fields/`, verl's `trainer/config/`, TRL's `trainer/grpo_config.py` and `experimental/async_grpo/`,
-OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is not a model.
+`srt/arg_groups/fields/`, verl's `trainer/config/`, TRL's `trainer/grpo_config.py`, `experimental/async_grpo/` and
+`accelerate_configs/`, OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is not a model.
 """
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from rlpt.planning import unsloth
 from rlpt.planning.described import described_by
 from rlpt.programs import ACTOR, BATCH, MODEL, ROLLOUT, START, VERSIONS
 from sim.cluster import envelope
@@ -457,8 +458,12 @@ def texts(setting: Mapping[str, Any]) -> dict[str, str]:
         written = text(program, asked)
         if "on" in setting and program not in ENGINES:
             written = refusal(program, written, asked, *setting["on"]) or written
-        by_program[f"{program} {version}"] = f"# {setting['plan']}\n{written}" if "plan" in setting else written
-    return by_program
+        by_program[f"{program} {version}"] = written
+    if unsloth.writes(asked):  # it holds no more than any plan: one copy of the weights
+        of_trl = {quantity: option("TRL", quantity, asked) or "" for quantity in unsloth.AS_IN_TRL if quantity in asked}
+        by_program[f"Unsloth {unsloth.VERSION}"] = unsloth.text(asked, of_trl, served(asked["adapters"]))
+    head = f"# {setting['plan']}\n" if "plan" in setting else ""
+    return {program: f"{head}{written}" for program, written in by_program.items()}
 
 
 def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, accelerator: Accelerator) -> str:
