@@ -21,8 +21,8 @@ VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # passed on to vLLM; hydra needs a plus
 
 # values of weights_dtype for a file that is stored quantized; an engine that is asked for another precision stops
 CONVERTED, REQUANTIZED = "bf16 of a quantized file", "fp8 of a file quantized otherwise"
-GIVEN_IN_BF16 = "# the published file is quantized: give one converted to bf16 as the model"
-GIVEN_IN_FP8 = "# the published file is quantized, and not to fp8: give one converted to fp8 as the model"
+GIVEN_IN_BF16 = "# the published file is quantized, so give one converted to bf16 as the model"
+GIVEN_IN_FP8 = "# the published file is quantized in another format, so give one converted to fp8 as the model"
 BF16_AND_FP8 = f"{GIVEN_IN_BF16}, and add {ROLLOUT}.quantization=fp8"
 
 STORED = {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16, REQUANTIZED: GIVEN_IN_FP8}
@@ -190,7 +190,7 @@ SERVING: Table = {
             "TRL": 'peft_config = LoraConfig(r={}, lora_alpha={twice}, target_modules="all-linear")\n'
             'model_init_kwargs={{"dtype": "bfloat16"}}',
             # broadcast_to_vllm sends parameters by their names, those of the adapters too
-            "OpenRLHF": "# OpenRLHF trains adapters by --ds.lora.rank, but vLLM does not know the names that it sends",
+            "OpenRLHF": "# OpenRLHF trains adapters with --ds.lora.rank, but vLLM rejects the names that it sends",
         },
     ),
 }
@@ -199,9 +199,11 @@ CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has t
 INDIVISIBLE = "do not divide by"
 SERVER_IN_TRL = "# TRL's server is vLLM's own, with its options for tensor parallelism, memory and length"
 SCALES_IN_TRL = (
-    "# TRL sends vLLM the weights of a 4-bit base without their scales, which sleep mode would discard: it is off"
+    "# sleep mode is off because it discards the scales of a 4-bit base, which TRL does not send to vLLM again"
 )
-ADAPTERS_ALONE = "# TRL sends a 4-bit base to no server: AsyncGRPOTrainer sends the adapters alone, to one engine"
+ADAPTERS_ALONE = (
+    "# TRL sends a server no weights of a 4-bit base; AsyncGRPOTrainer sends the adapters alone, if there is one engine"
+)
 FOLDER_OF_VERL = (
     "# VERL is the folder of the installed package, which python -c 'import verl; print(verl.__path__[0])' prints"
 )
@@ -357,7 +359,7 @@ TRAINING: Table = {
         },
     ),
     "optimizer_bits": (
-        "8 bits per number of the optimizer",
+        "an optimizer in 8 bits",
         {
             "verl": {8: f"{ACTOR}.optim.optimizer=AdamW8bit {ACTOR}.optim.optimizer_impl=torchao.optim"},
             "TRL": {8: 'optim="adamw_bnb_8bit"'},
@@ -540,7 +542,7 @@ def config_of_trl(notes: list[str], options: list[str], setting: Mapping[str, An
         notes.append("# TRL raises an error if a prompt has fewer than two completions")
     given = [words for words in options if " = " in words]
     if given:
-        notes.append(f"# {name.replace('Config', 'Trainer')} takes these, and the configuration as args")
+        notes.append(f"# pass what follows to {name.replace('Config', 'Trainer')}, and the configuration as args")
     return "\n".join([*notes, *given, f"{name}(", *(f"    {words}," for words in options if words not in given), ")"])
 
 
@@ -634,7 +636,11 @@ def made_for(program: str, quantity: str, setting: Mapping[str, Any]) -> bool:
     if program == "TRL":
         of_async = quantity not in ASYNC_IN_TRL or asynchronous
         of_zero = quantity != "zero" or value == 3 or not asynchronous  # AsyncGRPO accepts only FSDP2
-        return of_async and of_zero and not (quantity == "offload_state" and value == "all" and zero < 3)
+        # DeepSpeed puts its own Adam, in 32 bits, in the place of one whose state it keeps on the host
+        replaced = quantity == "optimizer_bits" and "offload_optimizer_device" in accelerated(setting)[1]
+        return (
+            of_async and of_zero and not replaced and not (quantity == "offload_state" and value == "all" and zero < 3)
+        )
     if program != "verl":
         return True
     if zero == 1:

@@ -369,7 +369,15 @@ def test_what_a_trainer_cannot_do_with_a_small_job_is_said(program):
     assert without(shared_weights=True) and not without(shared_weights=False)
     assert without(optimizer_bits=8) == (program == "OpenRLHF")
     assert without(base_bits=4) == (program == "verl")
-    assert "no option for 8 bits" in written("verl", ONE | dict(optimizer_bits=8))
+    assert "no option for an optimizer in 8 bits" in written("verl", ONE | dict(optimizer_bits=8))
+
+
+def test_an_optimizer_in_8_bits_is_replaced_where_deepspeed_keeps_its_state_on_the_host():
+    # accelerate's map_pytorch_optim_to_deepspeed makes a DeepSpeedCPUAdam of any that it does not know
+    assert 'optim="adamw_bnb_8bit",' in written("TRL", ALONE | dict(optimizer_bits=8))
+    assert 'optim="adamw_torch_8bit",' in written("TRL", DENSE | dict(optimizer_bits=8, offload_state="all"))
+    replaced = written("TRL", ALONE | dict(optimizer_bits=8, offload_state="optimizer"))
+    assert "optim=" not in replaced and "no option for an optimizer in 8 bits" in replaced
 
 
 def test_a_job_of_adapters_is_not_started_by_a_trainer_that_would_stop_or_train_all_weights():
@@ -391,8 +399,8 @@ def test_vllm_has_room_for_ranks_of_a_few_sizes(rank, served):  # config/lora.py
     [
         ("stored", ""),
         ("fp8", "--quantization fp8_per_tensor"),  # Fp8Config raises an error for a file that is not in fp8
-        (options.CONVERTED, "# the published file is quantized: give one converted to bf16"),
-        (options.REQUANTIZED, "# the published file is quantized, and not to fp8: give one converted to fp8"),
+        (options.CONVERTED, "# the published file is quantized, so give one converted to bf16"),
+        (options.REQUANTIZED, "# the published file is quantized in another format, so give one converted to fp8"),
     ],
 )
 def test_only_a_file_in_bf16_is_quantized_by_an_option(dtype, vllm):
