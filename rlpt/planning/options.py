@@ -498,7 +498,11 @@ def text(program: str, setting: Mapping[str, Any]) -> str:
         notes += [FOLDER_OF_VERL] if setting.get("overlap") == "one-off" else []
     if program == "TRL":
         notes += [TOOLS_IN_TRL] if "turns" in setting else []
-        notes += [SCALES_IN_TRL] if "base_bits" in setting and setting.get("placement") == "colocated" else []
+        notes += (
+            [SCALES_IN_TRL, unsloth.PLUGIN]
+            if "base_bits" in setting and setting.get("placement") == "colocated"
+            else []
+        )
         return config_of_trl(notes, options, setting)
     return "\n".join([*notes, " \\\n    ".join([started(program, setting), *options])])
 

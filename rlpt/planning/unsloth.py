@@ -40,6 +40,7 @@ IMPLIED: tuple[str, ...] = (
 )
 IMPLIED += ("engines", "tensor_parallel", "sequence_parallel", "reuse_log_probs", "offload")
 OLDER_TRL = "# Unsloth asks for trl 1.15.0 or older, and has to be imported before it"
+PLUGIN = "# from version 0.28, vLLM needs vllm-bnb-plugin for a base in 4 bits"
 STANDBY = 'os.environ["UNSLOTH_VLLM_STANDBY"] = "1"  # the cache makes room for training; before the import'
 
 
@@ -63,7 +64,7 @@ def text(setting: Mapping[str, Any], of_trl: Mapping[str, str], room: int) -> st
         return [form.format(shown[q], room=room, twice=2 * rank) for q, form in forms.items() if form]
 
     trained = [words for words in [*arguments(TRAINED), *of_trl.values()] if words]
-    remarks = [words for words in trained if words.startswith("#")]
+    remarks = [words for words in trained if words.startswith("#")] + ([PLUGIN] if asked["base_bits"] == 4 else [])
     tables = LOADED | ADAPTED | TRAINED
     able = {q for q, form in tables.items() if q in asked and (not isinstance(form, dict) or asked[q] in form)}
     if left := [quantity.replace("_", " ") for quantity in setting if quantity not in {*able, *AS_IN_TRL, *IMPLIED}]:

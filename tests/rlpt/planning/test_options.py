@@ -323,7 +323,7 @@ def test_a_base_in_4_bits_goes_to_grpo_by_its_own_argument_and_to_async_grpo_by_
     text = written("TRL", ALONE | dict(base_bits=4))
     assert "\nquantization_config = BitsAndBytesConfig(load_in_4bit=True, " in text and "dict(" not in text
     # scales are no parameters, which is all that is sent, and sleep at level 2 discards the engine's
-    assert "vllm_enable_sleep_mode" not in text and options.SCALES_IN_TRL in text
+    assert "vllm_enable_sleep_mode" not in text and options.SCALES_IN_TRL in text and "vllm-bnb-plugin" in text
     apart = ALONE | dict(base_bits=4, placement="split", overlap="async", engines=1, lag=3)
     text = written("TRL", apart)
     assert '    model_init_kwargs=dict(dtype="bfloat16", quantization_config=quantization_config),\n' in text

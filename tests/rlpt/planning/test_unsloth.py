@@ -53,6 +53,8 @@ def test_a_setting_becomes_arguments_that_were_read_in_the_release():
     # 8 prompts x 8 completions; Unsloth wants a multiple of a group in each update
     assert calls["GRPOConfig"]["gradient_accumulation_steps"] == 64
     assert "not written here" not in written(ALL)
+    # bitsandbytes left vLLM with 0.28; unsloth_zoo names the plugin, too
+    assert "vllm-bnb-plugin" in written(ALL) and "vllm-bnb-plugin" not in written(ALONE)
 
 
 def test_what_unsloth_does_by_default_is_turned_off_where_it_is_not_asked_for():
