@@ -81,12 +81,13 @@ def efficiency(model: Model, shares: Mapping[str, Share], sizes: Sizes) -> Effic
     if known:
         bandwidth = sum(bytes_of[name] for name in known) / sum(bytes_of[name] / known[name] for name in known)
     batch = shares["batch"]
-    return Efficiency(bandwidth, batch.share if batch.of == ARITHMETIC else throughput.ASSUMED.flops)
+    flops = batch.share if batch.of == ARITHMETIC else throughput.ASSUMED.flops
+    return throughput.ENGINE._replace(bandwidth=bandwidth, flops=flops)
 
 
 def line(model: Model, accelerator: Accelerator, reached: Efficiency, sizes: Sizes) -> str:
     """The same as text that user_inputs.timed reads: an iteration of the whole model on one GPU, with weights as in its
-    file. Its time for launching and sampling is the assumed one.
+    file. Its host's time, for launching and for each sequence, is the assumed one.
     """
     shape = (model, accelerator, sizes.sequences, sizes.sequences * sizes.context)
     seconds = float(throughput.iteration_seconds(*shape, weight_bytes=None, efficiency=reached))

@@ -161,4 +161,5 @@ def inverse(widths: Factors) -> Factors:
 
 
 def assumed_words(scenario: Any) -> str:
-    return f"{PLACED[scenario.placement]:g} times the formulas, as published steps in {scenario.placement}, ÷ and × {WIDTH:g}"
+    placed = scenario.placement
+    return f"{PLACED[placed]:g} times the formulas, as published steps in {placed}, ÷ and × {WIDTH:g}"

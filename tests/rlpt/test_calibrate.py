@@ -65,13 +65,13 @@ def test_weights_and_cache_count_by_their_seconds_in_the_whole_model():
 
 def test_what_no_row_shows_stays_as_it_is_assumed():
     other = dict(weights=Share(0.8, "arithmetic"), cache=Share(0.4, "arithmetic"), batch=Share(0.5, "bandwidth"))
-    assert calibrate.efficiency(LLAMA, other, SIZES) == throughput.ASSUMED
+    assert calibrate.efficiency(LLAMA, other, SIZES) == throughput.ENGINE
 
 
 @pytest.mark.parametrize("key", ["llama3.1-8b", "qwen2.5-7b", "qwen3-30b-a3b", "gpt-oss-120b"])
 @pytest.mark.parametrize("bandwidth", [0.31, 0.644, 0.93])
 def test_the_plan_reads_the_line_back_to_the_same_share(key, bandwidth):
-    line = calibrate.line(MODELS[key], H100, throughput.Efficiency(bandwidth, 0.55), SIZES)
+    line = calibrate.line(MODELS[key], H100, throughput.ENGINE._replace(bandwidth=bandwidth, flops=0.55), SIZES)
     made = planner.Scenario(MODELS[key], H100, Law(720, 2000, 4600, 8192), gpus=64)
     read = planner.known(made, user_inputs.timed(line)[0]).efficiency
     assert read.bandwidth == pytest.approx(bandwidth, rel=1e-5)
