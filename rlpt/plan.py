@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
 from rlpt.arguments import Parser, guarded, number, whole
-from rlpt.planning import engine_timing, planner, refusals, user_inputs
+from rlpt.planning import engine_timing, far_off, planner, refusals, user_inputs
 from sim.cluster import envelope, fabric, layouts, memory, step, throughput, trainer, turns
 from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.lengths import Law
@@ -317,12 +317,14 @@ def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[p
         if section
         for line in (head, *(f"  {words:{wide}}  {answer} (lesson {lesson})" for words, answer, lesson in section))
     ]
-    reached = (*s.efficiency[:2], trainer.PRODUCTS, trainer.ATTENTION)
+    host = 1e6 * s.efficiency.sequence_seconds
+    reached = (*s.efficiency[:2], host, trainer.products_share(s.accelerator), trainer.ATTENTION)
     foot = (
-        "Assumed fractions of peak: an engine reaches {:.0%} of the memory bandwidth and {:.0%} of the arithmetic, a "
-        "trainer {:.0%} in matrix products and {:.0%} in attention. Each range is {}."
+        "Assumed: an engine reaches {:.0%} of the peak memory bandwidth and {:.0%} of the peak arithmetic, and its host "
+        "takes {:.3g} µs for each sequence of a pass; a trainer reaches {:.0%} of the peak in matrix products and {:.0%} "
+        "in attention. Range of the step: {}."
     )
-    return "\n".join([*lines, foot.format(*reached, planner.spread(s).words)])
+    return "\n".join([*lines, *far_off.sentences(s), foot.format(*reached, planner.spread(s).words)])
 
 
 def refused_job(parser: Parser, why: str, nearest: Sequence[refusals.Fitting], as_json: bool) -> NoReturn:
@@ -364,6 +366,7 @@ def numbers(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence
         "role_seconds": {"predicted": asdict(found.predicted), "fast": asdict(found.fast), "slow": asdict(found.slow)},
         "step_seconds": found.step_range,
         "range": planner.spread(s).words,
+        "far_off": far_off.sentences(s),
         "idle": found.idle,
         "lag": found.lag,
         "truncated": s.law.truncated,

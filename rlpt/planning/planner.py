@@ -727,7 +727,10 @@ def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
         yield "fp8 weights in the engine", "sampler and trainer differ", "20", replace(s, weight_bytes=1)
     if s.kv_bytes > 1:
         yield "fp8 cache", "sampler and trainer differ", "20", replace(s, kv_bytes=1)
-    yield from ((moves(s, there), FREE, "20", there) for there in engines_beside(s))
+    yield from ((moves(s, there), spanning(s, there), "20", there) for there in engines_beside(s))
+    wide = (laid_out(s, at.layout) for at in layouts_of(s, s.engine.pool))
+    if (widest := next((there for there in wide if spanning(s, there) != FREE), None)) is not None:
+        yield moves(s, widest), spanning(s, widest), "20", widest
     for field in TRAINED:  # the fastest value of each
         others = [other for other in TRAINED if other != field]
         same = [there for there in trainers(s) if all(getattr(there, other) == getattr(s, other) for other in others)]
@@ -742,6 +745,14 @@ def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
         yield f"at most {half:,} tokens", CUT, "22b", cut
     if s.test_seconds:
         yield f"{2 * s.workers:,} test workers", "twice the workers", "22a", replace(s, workers=2 * s.workers)
+
+
+def spanning(s: Scenario, there: Scenario) -> str:
+    """What larger engines cost: nothing within the links of a server, or where the scenario's own span as many."""
+    domain = s.accelerator.scaleup_domain
+    if there.engine.tensor_parallel is None or there.engine.size <= max(domain, s.engine.size):
+        return FREE
+    return f"an engine over {ceil(there.engine.size / domain)} servers stops with any one of them"
 
 
 def split(s: Scenario, generating: int) -> str:
@@ -868,7 +879,7 @@ def arranged(s: Scenario) -> Change:
     shared, sharded = (fastest(there, trainers(there)) for there in (s, whole))
     # splitting the weights may force a worse split of pools
     for laid in dict.fromkeys((shared, sharded, well_trained(shared))):
-        for sized in engines_worth_trying(well_kept(laid)):
+        for sized in (there for there in engines_worth_trying(well_kept(laid)) if spanning(s, there) == FREE):
             for there in balanced(sized) if s.placement == "two pools" else (sized,):
                 if not misfits(there) and (takes := seconds(there)) < (1 - ALIKE) * best.seconds:
                     best = Change(moves(s, there), FREE, "19", there, takes)

@@ -177,12 +177,15 @@ def test_the_review_s_job_of_deepseek_v3_generates_as_a_count_by_hand_says():
     )
 
 
-def test_the_review_s_job_of_deepseek_v3_is_arranged_in_groups_that_share_experts():
-    found = planner.arranged(replace(V3, expert_parallel=1))
+def test_engines_over_several_servers_share_experts_and_are_not_free():
     assert planner.live(V3) == pytest.approx(83, abs=0.5)  # as the review counted it, in engines of 8
-    assert found.words.startswith("engines of 16 GPUs (DP 16 with EP 16)") and found.free
-    assert found.seconds < planner.seconds(V3) / 4
-    assert planner.misfits(found.scenario) == []
+    free = planner.arranged(replace(V3, expert_parallel=1))
+    assert free.free and free.scenario.engine.size <= 8 and planner.misfits(free.scenario) == []
+    wide = min((change for change in planner.changes(V3) if "servers stops" in change.costs), key=lambda c: c.seconds)
+    assert wide.words.startswith("engines of 32 GPUs (DP 32 with EP 32)") and wide.seconds < free.seconds
+    assert wide.costs == "an engine over 4 servers stops with any one of them" and not wide.free
+    # an engine that spans servers already may span as many for nothing
+    assert planner.spanning(wide.scenario, wide.scenario) == "nothing"
 
 
 def test_the_review_s_job_of_32b_generates_as_a_count_by_hand_says():
