@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from sim.algorithms import grpo
+from sim.cluster import fabric
+from sim.cluster.models import MODELS
 from sim.estimators import importance
 from sim.experiments import off_policy_tokens, stale_policy
 from sim.experiments.off_policy_tokens import NOW, OLD, REWARD
@@ -26,6 +28,11 @@ after_one = next(stale_policy.updates("ratio and clip", 1)).frame.exact["pass_ra
 now = off_policy_tokens.read(1)
 truncated = importance.mean_under(NOW, OLD, REWARD, limit=2.0)
 late, seldom = (figures.behind(stale_policy.versions(64, **how)) for how in (dict(lag=8), dict(every=8)))
+
+
+def kimi(way):
+    """Seconds to send Kimi K2 as stored, in fp8, into engines of 128 GPUs."""
+    return fabric.transfer_seconds(MODELS["kimi-k2"], fabric.TRANSFERS[way], None, 128)
 
 
 def ahead(one, other, lag):

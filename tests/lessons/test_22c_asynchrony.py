@@ -19,6 +19,10 @@ WAYS = lagged_sequences.WAYS
 UNCLIPPED = [way for way in WAYS if way != "ratio and clip"]
 
 
+def broadcast(key):
+    return fabric.transfer_seconds(MODELS[key], fabric.BROADCAST)
+
+
 @cache
 def result(**knobs):
     return next(widget.run(Knobs(**knobs)))

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from sim.cluster import paths
+from sim.cluster import fabric, paths
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
@@ -14,6 +14,11 @@ from widgets.paths.widget import AGAIN, PRESETS, Knobs, of_length
 H100 = ACCELERATORS["h100"]
 MODEL, SPARSE = MODELS["qwen2.5-32b"], MODELS["qwen3-30b-a3b"]
 AGENTS = dict(turns=50, prompts=32, prompt=2048, **of_length(65536))
+
+
+def kimi(way):
+    """Seconds to send Kimi K2 as stored, in fp8, into engines of 128 GPUs."""
+    return fabric.transfer_seconds(MODELS["kimi-k2"], fabric.TRANSFERS[way], None, 128)
 
 
 @cache
