@@ -6,6 +6,7 @@ Defaults follow the sources of verl 0.9.1 (`trainer/config`), OpenRLHF 0.11.2 (`
 """
 
 import re
+from typing import Any
 
 from sim.cluster import memory
 from sim.cluster.envelope import PLACEMENTS, Job
@@ -52,6 +53,17 @@ def of_small_jobs(text: str) -> dict[str, int | str]:
     return quantities | ({"offload_state": kept[0]} if kept else {})
 
 
+def of_training(text: str, ledger: memory.Ledger) -> dict[str, Any]:
+    """The same as fields of `memory.Training`."""
+    small = of_small_jobs(text)
+    return dict(
+        adapters=int(small.get("adapters", 0)),
+        four_bits=small.get("base_bits") == 4,
+        ledger=ledger.narrow if small.get("optimizer_bits") == 8 else ledger,
+        on_host=str(small.get("offload_state", memory.KEPT_ON_HOST[0])),
+    )
+
+
 def job(training: Training, engine: Engine, train: int, generate: int, two: bool, offloaded: bool) -> Job:
     if two:
         return Job(train + generate, training, engine, APART, generate / (train + generate))
@@ -76,14 +88,12 @@ def by_verl(text: str) -> Job:
     longest, shared = whole(f"{ROLLOUT}.max_model_len", 0), whole(f"{ACTOR}.{of_sequence}", 1)
     again = options.get(f"{ACTOR}.megatron.override_transformer_config.recompute_granularity") == "full"
     again = again if megatron else on("actor_rollout_ref.model.enable_gradient_checkpointing", True)
-    small = of_small_jobs(text)
-    adapters = int(small.get("adapters", 0))
+    small = of_training(text, memory.MEGATRON if megatron else memory.FSDP)
     training = Training(
         train,
         zero=1 if megatron else 3,
-        ledger=memory.MEGATRON if megatron else memory.FSDP,
-        adapters=adapters,
-        reference=on(f"{ACTOR}.use_kl_loss", False) and not adapters,  # without its adapters the policy is one
+        **small,
+        reference=on(f"{ACTOR}.use_kl_loss", False) and not small["adapters"],  # without them the policy is one
         critic=options.get("algorithm.adv_estimator", "gae") == "gae",
         tokens=whole(f"{ACTOR}.ppo_max_token_len_per_gpu", 16384) * shared,
         length=longest,
@@ -104,7 +114,7 @@ def by_verl(text: str) -> Job:
         data_parallel=whole(f"{ROLLOUT}.data_parallel_size", 1),
     )
     offloaded = all(on(f"{ACTOR}.{config}.{what}_offload", False) for what in ("param", "optimizer"))
-    offloaded = (offloaded or small.get("offload_state") == "all") and on(f"{ROLLOUT}.free_cache_engine", True)
+    offloaded = (offloaded or small["on_host"] == "all") and on(f"{ROLLOUT}.free_cache_engine", True)
     return job(training, engine, train, generate, two, offloaded)
 
 
@@ -121,7 +131,7 @@ def by_openrlhf(text: str) -> Job:
     training = Training(
         train,
         zero=whole("ds.zero_stage", 2),
-        adapters=whole("ds.lora.rank", 0),
+        **of_training(text, memory.ZERO_PAPER),
         reference=float(options.get("algo.kl.init_coef") or "0.01") > 0,
         critic=options.get("algo.advantage.estimator", "gae") == "gae",
         tokens=whole("train.max_tokens_per_gpu", 16192) * shared if dynamic else longest,
@@ -151,12 +161,12 @@ def by_trl(text: str) -> Job:
 
     longest = int(value("vllm_max_model_length", "max-model-len", 0))
     config = re.search(r"--config_file (?:zero(\d)|fsdp2|single_gpu).yaml", text)
-    adapters = int(of_small_jobs(text).get("adapters", 0))
+    small = of_training(text, memory.ZERO_PAPER)
     training = Training(
         train,
         zero=int(config[1] or 3) if config else 0,  # one GPU has all, whatever the stage
-        adapters=adapters,
-        reference=float(options.get("beta", 0)) > 0 and not adapters,
+        **small,
+        reference=float(options.get("beta", 0)) > 0 and not small["adapters"],
         tokens=int(options.get("token_budget") or int(options.get("per_device_train_batch_size", 8)) * longest),
         length=longest,
         recompute="full" if options.get("gradient_checkpointing", "True") == "True" else "selective",

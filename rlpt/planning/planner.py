@@ -129,7 +129,7 @@ class Scenario:
     @property
     def ledger(self) -> memory.Ledger:
         whole = memory.FSDP if self.zero == 3 else memory.MEGATRON
-        return memory.NARROW[whole] if self.moment_bits == 8 else whole
+        return whole.narrow if self.moment_bits == 8 else whole
 
     @property
     def ahead(self) -> float:

@@ -148,6 +148,11 @@ class Ledger(NamedTuple):
         return sum(self)
 
     @property
+    def narrow(self) -> "Ledger":
+        """The same with both moments in one byte each instead of four. Dettmers et al. (2021), arXiv:2110.02861."""
+        return self._replace(optimizer=self.optimizer - 6)
+
+    @property
     def waiting(self) -> "Ledger":
         """What waits in the host's memory while others use the GPUs. Gradients are dropped after use, by verl's FSDP
         engine and its Megatron engine alike (verl 0.9.1, `utils/fsdp_utils.py`, `megatron_utils.py`).
@@ -160,11 +165,9 @@ LEDGERS = {
     "2 + 4 + 12": Ledger(2, 4, 12),  # Megatron's distributed optimizer: gradients summed in fp32
     # FSDP with fp32 shards, verl's default; a layer's bf16 copy while it runs is left out
     "4 + 4 + 8": Ledger(4, 4, 8),
-    "2 + 2 + 6": Ledger(2, 2, 6),  # moments in 8 bits: Dettmers et al. (2021), arXiv:2110.02861
-    "4 + 4 + 2": Ledger(4, 4, 2),  # the same with fp32 weights
+    "2 + 2 + 6": Ledger(2, 2, 12).narrow,
 }
 ZERO_PAPER, MEGATRON, FSDP = LEDGERS["2 + 2 + 12"], LEDGERS["2 + 4 + 12"], LEDGERS["4 + 4 + 8"]
-NARROW = {MEGATRON: LEDGERS["2 + 2 + 6"], FSDP: LEDGERS["4 + 4 + 2"]}  # the same with moments in 8 bits
 # QLoRA: four bits of NF4 a weight, and 0.127 bits of scales, themselves quantized. Dettmers et al. (2023),
 # arXiv:2305.14314, section 3
 NF4_BYTES = (4 + 0.127) / 8
