@@ -231,7 +231,8 @@ def arguments(program: str) -> Parser:
         f"timed a different job, add what was different: {', '.join(user_inputs.JOB)}",
     )
     add("--steps", type=whole(1, 10**6), default=500, help="training steps, for the cost of the whole run")
-    add("--price", type=number(0, 1e4), default=2.0, help="dollars per GPU-hour")
+    add("--price", type=number(0, 1e4), default=2.0, help="price per GPU-hour")
+    add("--currency", choices=planner.CURRENCIES, default="$", help="the currency of the price: only a label")
     add("--json", action="store_true", help="print numbers as JSON instead of a table")
     return parser
 
@@ -286,6 +287,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         workers=chosen.workers,
         steps=chosen.steps,
         price=chosen.price,
+        currency=chosen.currency,
     )
     try:
         made = planner.known(made, chosen.timed, chosen.measured)

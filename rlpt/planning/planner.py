@@ -30,6 +30,7 @@ WAYS = {  # {overlap: its name in lesson 19}
     "one-off": topology.ONE_OFF,
     "async": topology.ASYNC,
 }
+CURRENCIES = ("$", "€", "£", "¥", "₹", "CHF")  # ¥ is the yuan as well as the yen
 LOGITS_CHUNK = 1024  # assumed: tokens whose logits exist at once while training
 SHARING = (envelope.PLACEMENTS[0], envelope.PLACEMENTS[1], envelope.BOTH_STAY, envelope.ONE_COPY)
 
@@ -83,7 +84,8 @@ class Scenario:
     longest_test: float = 0.0
     workers: int = 64
     steps: int = 500
-    price: float = 2.0  # dollars per GPU-hour: the reader's assumption
+    price: float = 2.0  # per GPU-hour: the reader's assumption
+    currency: str = "$"  # one of CURRENCIES: only a label
     efficiency: throughput.Efficiency = throughput.ENGINE
     calibration: Calibration | None = None  # from a job that was timed
 
@@ -287,7 +289,7 @@ def calibrated(s: Scenario, seconds: Mapping[str, float], on: Scenario | None = 
 
 def without_price(s: Scenario) -> Scenario:
     """The scenario reduced to what seconds depend on, without timings."""
-    return replace(s, steps=1, price=0.0, calibration=None)
+    return replace(s, steps=1, price=0.0, currency=CURRENCIES[0], calibration=None)
 
 
 def misfits(s: Scenario) -> list[memory.Misfit]:
@@ -633,9 +635,14 @@ def answers(found: Plan) -> list[Answer]:
         Answer("policy lag", f"{found.lag:.1f} versions", "22c" if streams else "06"),
         Answer("completions cut off by the limit", f"{s.law.truncated:.1%}", "22b"),
         Answer("GPU-hours", f"{number_range(*found.gpu_hours)} for {counted(s.steps, 'step')}", "22a"),
-        Answer(f"cost at {s.price:g} dollars per GPU-hour", counted(number_range(*found.money), "dollar"), "22a"),
+        Answer(f"cost at {money(s, f'{s.price:g}')} per GPU-hour", money(s, number_range(*found.money)), "22a"),
     ]
     return rows
+
+
+def money(s: Scenario, amount: str) -> str:
+    """An amount, or a range of amounts, in the reader's currency: $2, CHF 2."""
+    return f"{s.currency}{' ' * s.currency.isalpha()}{amount}"
 
 
 def seconds_range(low: float, high: float) -> str:

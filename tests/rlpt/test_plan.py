@@ -187,3 +187,10 @@ def test_a_job_that_does_not_fit_names_the_nearest_that_do(asked, fitting, capsy
     changes = "; ".join(one["change"] for one in listed["would_fit"])
     assert all(words in changes for words in fitting)
     assert all(one["change"] in told and one["step_seconds"] > 0 for one in listed["would_fit"])
+
+
+@pytest.mark.parametrize("currency, price", [("€", "€3"), ("CHF", "CHF 3")])
+def test_a_price_has_the_readers_currency(currency, price, capsys):
+    plan.main(["--config", "qwen3-8b", "--price", "3", "--currency", currency])
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "cost at" in line)
+    assert f"cost at {price} per GPU-hour" in line and line.count(currency) == 2
