@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
 from rlpt.arguments import Parser, guarded, number, whole
-from rlpt.planning import engine_timing, far_off, planner, refusals, user_inputs
+from rlpt.planning import changes, engine_timing, far_off, planner, refusals, user_inputs
 from sim.cluster import envelope, fabric, layouts, memory, step, throughput, trainer, turns
 from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.lengths import Law
@@ -298,7 +298,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
     return made
 
 
-def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> str:
+def table(found: planner.Plan, path: Sequence[changes.Change], alone: Sequence[changes.Change]) -> str:
     """The text to print."""
     s, now = found.scenario, planner.seconds(found.scenario)
     batch = f"{counted(s.prompts, 'prompt')} x {counted(s.samples, 'completion')} per step"
@@ -322,9 +322,9 @@ def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[p
     host = 1e6 * s.efficiency.sequence_seconds
     reached = (*s.efficiency[:2], host, trainer.products_share(s.accelerator), trainer.ATTENTION)
     foot = (
-        "Assumed: an engine reaches {:.0%} of the peak memory bandwidth and {:.0%} of the peak arithmetic, and its host "
-        "takes {:.3g} µs for each sequence of a pass; a trainer reaches {:.0%} of the peak in matrix products and {:.0%} "
-        "in attention. Range of the step: {}."
+        "Assumed: an engine reaches {:.0%} of the peak memory bandwidth and {:.0%} of the peak arithmetic, and its "
+        "host takes {:.3g} µs for each sequence of a pass; a trainer reaches {:.0%} of the peak in matrix products and "
+        "{:.0%} in attention. Range of the step: {}."
     )
     return "\n".join([*lines, *far_off.sentences(s), foot.format(*reached, planner.spread(s).words)])
 
@@ -339,12 +339,12 @@ def refused_job(parser: Parser, why: str, nearest: Sequence[refusals.Fitting], a
     parser.error("\n".join([f"this job does not fit: {why}", *would]))
 
 
-def faster(change: planner.Change, before: float, again: str = "") -> str:
+def faster(change: changes.Change, before: float, again: str = "") -> str:
     price = "no trade-off" if change.free else f"trade-off: {change.costs}"
     return f"step {change.seconds:,.0f} s, {before / change.seconds:.2f} times as fast{again}; {price}"
 
 
-def numbers(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> dict[str, Any]:
+def numbers(found: planner.Plan, path: Sequence[changes.Change], alone: Sequence[changes.Change]) -> dict[str, Any]:
     """The same for programs."""
     s = found.scenario
 
@@ -387,7 +387,7 @@ def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.plan
         made = scenario(parser, chosen)
         if misfits := planner.misfits(made):
             refused_job(parser, misfits[0].what, refusals.nearest(made), chosen.json)
-        answered = planner.plan(made), planner.best_changes(made), planner.worth_trying(made)
+        answered = planner.plan(made), changes.best_changes(made), changes.worth_trying(made)
         untimed = replace(made, efficiency=throughput.ENGINE)
         engine = planner.understood(untimed, chosen.timed) if chosen.timed else None
         if chosen.json:

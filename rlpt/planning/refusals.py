@@ -11,7 +11,7 @@ from itertools import chain
 from math import ceil
 from typing import Any, NamedTuple
 
-from rlpt.planning import planner
+from rlpt.planning import changes, planner
 from rlpt.planning.planner import Scenario
 from sim.cluster import envelope, memory
 from sim.cluster.hardware import ACCELERATORS
@@ -53,7 +53,7 @@ def kinds(s: Scenario) -> Iterator[tuple]:
         return
     if part == "batch":
         yield lambda there: batch_words(there), "a larger batch", filled(s)
-    yield lambda there: planner.moves(s, there), "nothing", rearranged(s)
+    yield lambda there: changes.moves(s, there), "nothing", rearranged(s)
     if s.placement == "two pools":
         yield lambda there: "all GPUs in one pool", "generating and training take turns", [replace(s, overlap="sync")]
     if not s.adapters:
@@ -104,10 +104,10 @@ def rearranged(s: Scenario) -> Iterator[Scenario]:
     """The same job and GPUs in other layouts of the trainer, with all activations recomputed."""
     least = replace(s, recompute="full", logits_chunk=s.logits_chunk or planner.LOGITS_CHUNK)
     yield least
-    for shared in planner.SHARED:
+    for shared in changes.SHARED:
         yield replace(least, training_parallel=shared)
-        for zero, tensor, stages in planner.CUTS:
-            for over in {1, planner.most_dealt(s, stages)}:
+        for zero, tensor, stages in changes.CUTS:
+            for over in {1, changes.most_dealt(s, stages)}:
                 cut: dict[str, Any] = dict(
                     zero=zero, training_tensor=tensor, training_stages=stages, expert_parallel=over
                 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rlpt import calibrate, plan
-from rlpt.planning import calibrated, calibration, measured, planner, validation
+from rlpt.planning import calibrated, calibration, changes, measured, planner, validation
 from sim.cluster import layouts, memory, step
 from tools.pages import bound
 from widgets.plan import figures, widget
@@ -181,8 +181,8 @@ def test_the_tables_are_computed_row_by_row():
 
 def test_the_path_begins_with_what_costs_nothing():
     assert stage("engines of 4") == pytest.approx(stage("as it is"))
-    assert planner.arranged(EXAMPLE).scenario == STAGES["both"]
-    first, _, third = planner.best_changes(EXAMPLE)
+    assert changes.arranged(EXAMPLE).scenario == STAGES["both"]
+    first, _, third = changes.best_changes(EXAMPLE)
     assert first.scenario == STAGES["both"] and third.scenario == STAGES["and split 72 + 56"]
 
 

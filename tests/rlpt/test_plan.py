@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rlpt import plan
-from rlpt.planning import planner
+from rlpt.planning import changes, planner
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 
@@ -61,7 +61,7 @@ def test_the_numbers_are_those_of_the_plan(capsys):
     )
     found = planner.plan(made)
     assert told["step_seconds"] == pytest.approx(found.step_range) and told["lag"] == pytest.approx(found.lag)
-    assert [change["change"] for change in told["changes"]] == [change.words for change in planner.best_changes(made)]
+    assert [change["change"] for change in told["changes"]] == [change.words for change in changes.best_changes(made)]
     plan.main(asked)
     shown = capsys.readouterr().out
     assert all(answer.words in shown and answer.question in shown for answer in planner.answers(found))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rlpt.planning import options, planner, user_inputs
+from rlpt.planning import changes, options, planner, user_inputs
 from sim.cluster import envelope, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
@@ -70,8 +70,8 @@ class Own:
     cache: str = choice("Precision of keys and values", "bf16", list(WIDTHS))
     util: float = slider("Memory fraction for the engine", memory.HBM_SHARE, low=0.02, high=0.98, step=0.02, symbol="u")
     recompute: str = choice("Recompute activations", "full", list(memory.RECOMPUTE))
-    training_parallel: int = number("Training GPUs per sequence", 1, list(planner.SHARED))
-    expert_parallel: str = choice("Training GPUs that share experts", "1", [str(n) for n in planner.DEALT])
+    training_parallel: int = number("Training GPUs per sequence", 1, list(changes.SHARED))
+    expert_parallel: str = choice("Training GPUs that share experts", "1", [str(n) for n in changes.DEALT])
     zero: str = choice("ZeRO stage", "3", ["3", "2", "1"])
     training_tensor: str = choice("Training GPUs per layer", "1", [str(n) for n in POWERS[:4]])
     training_stages: str = choice("Stages of the trainer", "1", [str(n) for n in POWERS[:5]])
@@ -167,8 +167,8 @@ def run(k):
     if impossible := contradictions or planner.misfits(s):
         yield Result(impossible, s, fewest=planner.fewest_gpus(s))
         return
-    path = planner.best_changes(s)
-    yield Result([], s, planner.plan(s), tuple(path), tuple(planner.worth_trying(s)), tuple(sizes(s)))
+    path = changes.best_changes(s)
+    yield Result([], s, planner.plan(s), tuple(path), tuple(changes.worth_trying(s)), tuple(sizes(s)))
 
 
 def scenario(k):
@@ -353,7 +353,7 @@ READOUTS = {
     "GPU-hours of the run": planner.plan,
     "Peak memory of a GPU": envelope.peak,
     "Sequences in flight": planner.live,
-    "Best first change": planner.best_changes,
+    "Best first change": changes.best_changes,
 }
 
 
