@@ -1,7 +1,6 @@
-"""The small figures of the page that plans a run: an answer, what shortens a step, and how far published runs are."""
+"""The small figures of the pages that plan a run: what shortens a step, and how far published runs are."""
 
 from dataclasses import replace
-from functools import cache
 
 from rlpt.planning import calibration, planner, validation
 from sim.cluster import lengths, step
@@ -13,39 +12,6 @@ from widgets.frame.drawing.small_figures import Figure, Handle
 EXAMPLE = planner.Scenario(
     MODELS["qwen2.5-32b"], ACCELERATORS["h100"], lengths.lognormal(3000, 0.8, 8192), gpus=128, overlap="async"
 )
-GPUS = (32, 64, 128, 256, 512, 1024)
-
-
-@cache
-def planned(gpus):
-    return planner.plan(replace(EXAMPLE, gpus=gpus))
-
-
-# ── an answer ──
-def answer(gpus):
-    plan = planned(gpus)
-    rows = [
-        row
-        for row in planner.answers(plan)
-        if row.question in ("rollout", "log-probs", "update", "whole step", "GPU-hours")
-        or row.question.startswith("cost at ")
-    ]
-    marks = [label(0, 7, "500 steps; 2 dollars per GPU-hour assumed"), label(1, 7, "lesson", 0, "right")]
-    for y, row in zip(range(len(rows), 0, -1), rows):
-        series = 1 if row.question == "whole step" else 0
-        name, words = row.question.partition(" at ")[0], row.words.partition(" for ")[0]
-        marks += [label(0, y, name, series), label(0.8, y, words, 1, "right")]
-        marks.append(label(1, y, row.lesson, 0, "right"))
-    inside, published_steps = validation.within(calibration.PUBLISHED)
-    note = f"{inside} of {published_steps} published steps lie in such a range"
-    return [panel("A run, before it begins", note, *marks, x_range=[0, 1], y_range=[0.7, 8], bare=True)]
-
-
-def said(gpus):
-    plan = planned(gpus)
-    needs, has = plan.peak.needs / 1e9, plan.peak.needs / plan.peak.share / 1e9
-    engine = f"an engine of {plan.engine.tensor_parallel} GPUs has {plan.live:.0f} sequences in flight"
-    return f"It fits: a trainer's GPU holds {needs:.1f} of {has:.1f} GB, and {engine}."
 
 
 # ── what shortens a step ──
@@ -124,7 +90,6 @@ def published():
 
 
 FIGURES = {
-    "answer": Figure(answer, planner.plan, Handle("GPUs", GPUS, 2), said),
     "lanes": Figure(lanes, planner.roles, Handle("Changes", tuple(STAGES), 3, tuple(STAGES)), lanes_said),
     "published": Figure(published, validation.compared),
 }
