@@ -25,7 +25,8 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
 }
 
 // The readouts of a frame beside those before; options to copy; the sum of the result.
-export function fill(widget, { readouts, config, hash, said = "" }, before, word) {
+export function fill(widget, { answer, readouts, config, hash, said = "" }, before, word) {
+  widget.$$("[data-answer] > *").forEach((part, i) => part.replaceChildren(answer[i]));
   widget.$$(".readouts > div").forEach((row, i) => {
     const { text, unit, state, over } = readouts[i];
     const was = before?.readouts[i].text;

@@ -136,7 +136,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.stepped(this.form.elements.seed, "stepUp");
   }
 
-  // The same setting with further seeds, which join those that were computed.
+  // The same setting with further seeds.
   seeds() {
     this.ask(false, { more: SEEDS, kept: this.kept?.sample });
   }
@@ -187,7 +187,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.$(".finds li:not(.on) [data-promise]").click();
   }
 
-  // A setting that breaks, chosen from the list of those by one cause.
+  // A setting that breaks, from the list of its cause.
   alike(button) {
     button.closest("[popover]").hidePopover();
   }
@@ -212,7 +212,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.guessed = this.spared = this.setting;  // what breaks there was not found by the reader, who has yet to move
   }
 
-  // The answers again, for those who turned a knob first.
+  // For those who turned a knob first.
   guess() {
     delete this.figure.dataset.moved;
     this.$(".answer").focus();
@@ -251,7 +251,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.askForTable();
   }
 
-  // `shown`: what is turned is to be seen where it stands.
+  // `shown`: what is turned is to be seen where it stands; of a tool, its answer is.
   turn(query, shown) {
     const wanted = new URLSearchParams(query);
     const fold = this.figure.querySelector(".change");
@@ -264,7 +264,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.leave(set(this.form, [...wanted]));
     const now = knobs(this.form);
     const far = this.$$(".rest [data-knob]").find(({ dataset: { knob } }) => now[knob] !== before[knob]);
-    if (shown && far) {
+    if (shown && far && !this.$("[data-answer]")) {
       this.unfold(true);
       this.$(".groups").scrollTop = far.offsetTop;
     }
@@ -296,7 +296,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.$(".far").textContent = far ? `${far} moved` : "";
   }
 
-  // Not while the hand drags: Safari refuses a page that rewrites its address a hundred times.
+  // Not while the hand drags: Safari refuses a hundred addresses.
   share() {
     const { origin, pathname, hash } = location;
     const query = new URLSearchParams(moved(this.form));
@@ -455,7 +455,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.askForTable();
   }
 
-  // What was found, now or before; on a first visit nothing, and nothing is fetched for it.
+  // What was found; on a first visit nothing, and nothing is fetched.
   async credit(cause = "", met = []) {
     if (!cause && !met.includes(true) && !found(this.name) && !found(this.name, "met")) return;
     const own = `${new URLSearchParams(knobs(this.form))}`;  // before a next move
@@ -480,14 +480,14 @@ customElements.define("rl-widget", class extends HTMLElement {
     dispatchEvent(new CustomEvent("drawn", { detail: knobs(this.form) }));
   }
 
-  // What stays in gray, and its word: ours beside a reader's code, the run that was kept, the setting just left.
+  // What stays in gray, and its word: ours, the run that was kept, the setting just left.
   beside() {
     if (this.code) return [this.ourRun.of === this.setting ? this.ourRun : undefined, "ours"];
     return this.kept ? [this.kept, "kept"] : [this.previous, "before"];
   }
 
   view(chosen) {
-    for (const panels of this.$$(".panels")) panels.hidden = panels.dataset.view !== chosen;
+    for (const panels of this.$$("[data-view]")) panels.hidden = panels.dataset.view !== chosen;
     this.redraw();
   }
 

@@ -259,7 +259,7 @@ def widget(name):
     ]
     change = changing(name)
     return part(
-        "widget",
+        "tool" if more.FIELDS else "widget",
         name=name,
         title=w.TITLE,
         cost=more.COST,
@@ -284,6 +284,7 @@ def widget(name):
         config=Markup(frame["config"]),
         scripts=scripts.of(name),
         lead=[knobs[one] for one in leading(w)],
+        fields={field: [knobs[one] for one in names] for field, names in more.FIELDS.items()},
         groups={heading: [knobs[one] for one in names] for heading, names in grouped(w).items()},
         many=len(knobs),
         searched=len(knobs) >= SEARCHED,

@@ -40,6 +40,13 @@ class Extras:
     methods: Callable[[Any, Any], Mapping[str, Any]] | None = None  # {name: quantities of rlpt/options.py}
     GUESS: Guess | None = None
     OPENING: Opening | Played | None = None
+    # for a tool, whose panels without a tab are the picture that is always in view:
+    answer: Callable[[Any, Any], tuple[str, str]] | None = (
+        None  # its headline: the answer, and what else there is to say
+    )
+    FIELDS: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # {name of a field beside the picture: its knobs}
     LEAD: tuple[str, ...] = ()  # the two knobs below the picture; by default the first two
     KNOB_GROUPS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # {heading: knobs} of the column of others
     DARE: str = "Can you make it break?"  # shown until the first break is found
@@ -50,6 +57,7 @@ class Extras:
 
 
 LEADING = 2  # knobs below the picture
+FEW = 5  # fields beside the picture of a tool
 MORE, OWN = "More", "Bring your own"  # headings for knobs in no group, and for texts that a reader pastes
 
 
@@ -58,7 +66,11 @@ def extras(widget: Widget) -> Extras:
 
 
 def leading(widget: Widget) -> list[str]:
-    """The names of the knobs below the picture: those the guess and the opening are about."""
+    """The names of the knobs below the picture, those the guess and the opening are about; of a tool, those in its
+    fields.
+    """
+    if fields_of_tool := extras(widget).FIELDS:
+        return [name for names in fields_of_tool.values() for name in names]
     return list(extras(widget).LEAD or [f.name for f in fields(widget.Knobs)][:LEADING])
 
 

@@ -76,8 +76,8 @@ def stream(name: str, form: str = "{}") -> Iterator[str]:
 
 
 def frame(w: Widget, knobs: Any, result: Any) -> str:
-    """What a widget shows for a result, as JSON: {panels, readouts, watched, verdict, idle, progress, config, met,
-    hash}.
+    """What a widget shows for a result, as JSON: {panels, readouts, watched, verdict, answer, idle, progress, config,
+    met, hash}.
     """
     panels, more = list(w.figure(knobs, result)), extras(w)
     return json.dumps(
@@ -86,6 +86,7 @@ def frame(w: Widget, knobs: Any, result: Any) -> str:
             readouts=[row(r) for r in w.readouts(knobs, result)],
             watched=gauged(w.watched(knobs, result)),
             verdict=verdict(w, knobs, result, panels),
+            answer=more.answer(knobs, result) if more.answer else None,
             idle=idle([leading(w), *grouped(w).values()], more.idle(knobs)),
             progress=more.progress(knobs, result) if more.progress else None,
             config=config(w, knobs, result),
@@ -139,7 +140,9 @@ def config(w: Widget, knobs: Any, result: Any) -> str:
     setting = more.export(knobs, result)
     if setting is None:
         return "<p>Nothing to copy: this job does not fit.</p>"
-    return written_out(options.texts(setting))
+    first = f"{getattr(knobs, 'program', '')} "  # the reader's own
+    texts = sorted(options.texts(setting).items(), key=lambda text: not text[0].startswith(first))
+    return written_out(dict(texts))
 
 
 def written_out(texts: Mapping[str, str], before: str = "") -> str:
