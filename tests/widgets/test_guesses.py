@@ -24,7 +24,6 @@ FOUND = {  # the number that each answer says, in words or digits; and the run's
     "kernels": ((1 / 2, 1 / 7, 1 / 40), lambda w, k, r: r.surfaces[0].gain),
     "kl_estimators": ((0.8, 1.06, 1.6), lambda w, k, r: w.ended(r)[0]),
     "off_policy": ((20, 50, 93), lambda w, k, r: 100 * w.final(r)),
-    "plan": ((1.3, 1.1, 1), lambda w, k, r: fast(w, w.Knobs()) / r.found.step_range[0]),
     "reward_models": ((0.4, 0.6, 0.8), lambda w, k, r: r.mean),
     "process_rewards": ((0.9, 0.8, 0.3), lambda w, k, r: w.in_force(k, r).F1),
     "red_team": ((1, 0.5, 0), lambda w, k, r: r.solved),
@@ -32,10 +31,6 @@ FOUND = {  # the number that each answer says, in words or digits; and the run's
     "topology": ((1 / 4, 1 / 2, 9 / 10), lambda w, k, r: w.generation(k, 128) / w.generation(k, 32)),
 }
 HERE = {*FOUND, "gaps", "search"}
-
-
-def fast(w, k):
-    return results.last("plan", k).found.step_range[0]
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=where_changed(name), id=name) for name in FOUND])

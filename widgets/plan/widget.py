@@ -1,4 +1,4 @@
-"""What a run takes before it is begun: whether it fits, seconds of a step as a range, GPU-hours, and what would pay."""
+"""What a run takes before it is begun: whether it fits, how long a step takes, GPU-hours, and what would shorten it."""
 
 import math
 import re
@@ -11,9 +11,8 @@ from sim.cluster import envelope, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES
-from sim.words import counted
+from sim.words import capital, counted, duration
 from widgets.frame.contract import impossible_job, machine_knobs, recovery
-from widgets.frame.contract.exercises import Guess
 from widgets.frame.contract.knobs import choice, number, slider, toggle
 from widgets.frame.contract.readouts import At, Break, Gauge, Readout
 from widgets.frame.contract.sentences import Said
@@ -29,18 +28,24 @@ LENGTHS += [60000, 65536, 131072]
 PREFILL = 8192  # tokens of an iteration that reads prompts, vLLM's own default on these chips
 AUTO = "the fewest that hold it"
 POWERS = [2**n for n in range(9)]
-CLUSTER = "The cluster"
+ANSWERS, CHANGES, SECONDS_MEMORY = "All answers", "Changes", "Seconds and memory"  # tabs
 SERVER = 8  # GPUs, as options.servers counts them
 WIDTHS, WEIGHTS = user_inputs.WIDTHS, user_inputs.WEIGHTS
 SECONDS = [0.0, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.0, 3600.0]
 SHARES = [0.01, *(n / 20 for n in range(1, 20)), 0.99]
+ALL_WEIGHTS = "all weights"
+TRAINED = {ALL_WEIGHTS: {}, "LoRA": {}, "QLoRA": {}}  # {what is trained: what a planner.Scenario says of it}
+ANY = "any"
+PROGRAMS = [ANY, "TRL", "Unsloth", "verl", "OpenRLHF", "NeMo RL"]
+TWO_POOLS = ("one-off", "async")
+FOLLOWING = ("p90", "p99", "longest")  # lengths that follow the median until they are set
 TIMED_EXAMPLE = "64 sequences, 2048 tokens, 30 ms"  # of the engine that the default job has
 
 
 @dataclass(frozen=True)
 class Own:
     model: str = choice("Model", "qwen2.5-32b", list(MODELS))
-    accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
+    accelerator: str = choice("Chip", "h100", list(ACCELERATORS))
     gpus: int = number("GPUs", 128, GPUS)
     overlap: str = choice("What overlaps", "async", list(step.OVERLAPS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
@@ -82,9 +87,10 @@ class Own:
     test_seconds: float = number("Mean time per test", 0.0, SECONDS, unit="s")
     workers: int = number("Workers that run tests", 64, [2**n for n in range(17)], symbol="w")
     steps: int = number("Steps of the run", 500, [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000])
-    price: float = number(
-        "Price per GPU-hour (assumed)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0], unit="dollars"
-    )
+    price: float = number("Price per GPU-hour (assumed)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0])
+    currency: str = choice("Currency", "$", list(planner.CURRENCIES))
+    trained: str = choice("What is trained", ALL_WEIGHTS, list(TRAINED))
+    program: str = choice("Program", ANY, PROGRAMS)
 
 
 @dataclass(frozen=True)
@@ -94,17 +100,31 @@ class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
 
 
 SMALL = Knobs(model="qwen2.5-7b", gpus=8, overlap="sync", prompts=128, samples=8, p50=720, p90=2000, p99=4600)
-LEAD = ("tensor_parallel", "gpus")
+FIELDS = {
+    "Model": ("model",),
+    "Chip × number": ("accelerator", "gpus"),
+    "Train": ("trained",),
+    "Prompts × completions × tokens": ("prompts", "samples", "p50"),
+    "Program": ("program",),
+}
 KNOB_GROUPS = {
-    "Model and chip": ("model", "accelerator", "share"),
-    "The step": ("overlap", "batches", "updates", "reuse", "prompts", "samples"),
-    "Lengths": ("prompt", "p50", "p90", "p99", "longest"),
-    "Turns": ("turns", "returned", "tool_seconds", "kept"),
-    "The engine": ("data_parallel", "pipeline", "cut_copies", "shared_cache", "weights", "cache", "util"),
+    "The step": ("overlap", "share", "batches", "updates", "reuse"),
+    "Lengths": ("prompt", "p90", "p99", "longest"),
+    "The run": ("steps", "price", "currency"),
+    "The engine": (
+        "tensor_parallel",
+        "data_parallel",
+        "pipeline",
+        "cut_copies",
+        "shared_cache",
+        "weights",
+        "cache",
+        "util",
+    ),
     "The trainer": ("recompute", "training_parallel", "expert_parallel", "grouped", "host_memory", "reference"),
     "More of the trainer": ("zero", "training_tensor", "training_stages"),
+    "Turns": ("turns", "returned", "tool_seconds", "kept"),
     "Tests": ("test_seconds", "workers"),
-    "The run": ("steps", "price"),
     "Assumed": ("bandwidth", "flops", "overhead"),
 }
 PRESETS = {
@@ -123,15 +143,6 @@ PRESETS = {
     "Selective recomputation": replace(Knobs(), recompute="selective"),
     "DeepSeek-V3 on 64 H100": replace(Knobs(), model="deepseek-v3", gpus=64),
 }
-GUESS = Guess(
-    "Engines of 4 GPUs generate these completions 1.3 times as fast as engines of 2. How much faster is the step?",
-    ("1.3 times as fast", "1.1 times as fast", "as fast as before"),
-    Knobs(tensor_parallel="4"),
-    2,
-    lambda k, r: (
-        f"It takes {r.found.step_range[0]:.0f} s, as before. The trainer needs that long, and the engines wait for it."
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -153,13 +164,31 @@ def idle(k):
         out["batches"] = "for one-step off-policy only"
     if k.samples == 1:
         out |= dict.fromkeys(("shared_cache", "grouped"), "a group has one completion")
-    if k.overlap in ("one-off", "async") and (k.turns == 1 or k.kept != OFFLOAD):
+    if followed(k).overlap in TWO_POOLS and (k.turns == 1 or k.kept != OFFLOAD):
         out["host_memory"] = "two pools keep their state"
+    if followed(k).overlap != k.overlap:
+        out["overlap"] = "sync: one GPU is one pool"
+    for name in FOLLOWING:
+        if getattr(followed(k), name) != getattr(k, name):
+            out[name] = f"{getattr(followed(k), name):,} with the median"
     none = "this model has no experts"
     return out if machine_knobs.model(k).moe else out | dict(expert_parallel=none, data_parallel=none)
 
 
+def followed(k):
+    """The knobs as they are meant: one GPU is one pool, and lengths that nobody has set are in proportion to the
+    median.
+    """
+    default = Knobs()
+    if k.gpus == 1 and k.overlap in TWO_POOLS:
+        k = replace(k, overlap="sync")
+    if any(getattr(k, name) != getattr(default, name) for name in FOLLOWING):
+        return k
+    return replace(k, **{name: round(k.p50 * getattr(default, name) / default.p50) for name in FOLLOWING})
+
+
 def run(k):
+    k = followed(k)
     if out_of_order := impossible_job.out_of_order(k):
         yield Result(out_of_order)
         return
@@ -173,6 +202,7 @@ def run(k):
 
 def scenario(k):
     """(The job as the model of costs has it, what of the reader's timings contradicts)."""
+    k = followed(k)
     job = planner.Scenario(
         machine_knobs.model(k),
         machine_knobs.accelerator(k),
@@ -212,6 +242,8 @@ def scenario(k):
         workers=k.workers,
         steps=k.steps,
         price=k.price,
+        currency=k.currency,
+        **TRAINED[k.trained],
         efficiency=throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead),
     )
     read = machine_knobs.understood
@@ -231,6 +263,7 @@ def sizes(s):
 
 
 def misfits(k):
+    k = followed(k)
     if out_of_order := impossible_job.out_of_order(k):
         return out_of_order
     s, contradictions = scenario(k)
@@ -239,10 +272,10 @@ def misfits(k):
 
 def figure(k, r):
     if r.misfits:
-        tabs = [CLUSTER, CLUSTER, "Changes", "Changes", "Seconds, memory", "Seconds, memory"]
-        unfit = impossible_job.unfit(k, r.misfits, tabs, "gpus", misfits, held_by(r))
-        return [cluster.picture(r.scenario, None, r.misfits, CLUSTER), *unfit[1:]] if r.scenario else unfit
-    return [cluster.picture(r.scenario, r.found, [], CLUSTER), answers(r), pays(r), by_gpus(r), roles(r), moments(r)]
+        tabs = ["", ANSWERS, CHANGES, CHANGES, SECONDS_MEMORY, SECONDS_MEMORY]
+        unfit = impossible_job.unfit(followed(k), r.misfits, tabs, "gpus", misfits, held_by(r))
+        return [cluster.picture(r.scenario, None, r.misfits), *unfit[1:]] if r.scenario else unfit
+    return [cluster.picture(r.scenario, r.found, []), answers(r), pays(r), by_gpus(r), roles(r), moments(r)]
 
 
 def held_by(r):
@@ -258,7 +291,7 @@ HIDDEN = ("rollout", "tests", "log-probs", "update", "weight sync", "whole step"
 def answers(r):
     rows = [tuple(answer) for answer in planner.answers(r.found) if answer.question not in HIDDEN]
     note = "each with the lesson that computes it"
-    return answer_table.table("The answers", note, ("", "answer", "lesson"), rows, CLUSTER)
+    return answer_table.table("The answers", note, ("", "answer", "lesson"), rows, ANSWERS)
 
 
 def roles(r):
@@ -282,7 +315,7 @@ def roles(r):
     numbers = [bars(list(ranges), list(seconds), end) for end, seconds in zip(("from", "to"), zip(*ranges.values()))]
     head = ("", "from, to", "0.01 s to 100,000 s, logarithmic")
     words = planner.spread(s).words
-    return answer_table.table("Seconds of a step", words, head, rows, "Seconds, memory", numbers)
+    return answer_table.table("Seconds of a step", words, head, rows, SECONDS_MEMORY, numbers)
 
 
 def place(seconds):
@@ -305,7 +338,7 @@ def pays(r):
         f"now the step takes {before:,.0f} s, as predicted",
         ("change", "step, s", "times as fast", "trade-off"),
         [*path, *([("each change by itself",)] if alone else []), *alone],
-        "Changes",
+        CHANGES,
     )
 
 
@@ -323,7 +356,7 @@ def by_gpus(r):
         log="xy",
         x_range=[1, 65536],
         y_range=[0.1, 1e5],
-        tab="Changes",
+        tab=CHANGES,
     )
 
 
@@ -342,38 +375,40 @@ def moments(r):
         *(bars(list(by_moment), shares, part, i) for i, (part, shares) in enumerate(present.items(), 1)),
         threshold(100 * (1 - memory.RESERVE), "breaks above", 115),
         y_range=[0, 115],
-        tab="Seconds, memory",
+        tab=SECONDS_MEMORY,
         stacked=True,
         ticks=dict(tickangle=0),
     )
 
 
-READOUTS = {
-    "Step time": planner.step_seconds,
-    "GPU-hours of the run": planner.plan,
-    "Peak memory of a GPU": envelope.peak,
-    "Sequences in flight": planner.live,
-    "Best first change": changes.best_changes,
-}
+READOUTS = {"GPU-hours": planner.plan, "Cost": planner.plan, "Best change": planner.best_changes}
 
 
 def readouts(k, r):
     if r.misfits:
-        return impossible_job.dashes(READOUTS, "Peak memory of a GPU")
+        return impossible_job.dashes(READOUTS, "GPU-hours")
+    s, (first, *_) = r.scenario, (*r.path, None)
+    change = shortened(planner.seconds(s), first.seconds) if first else "none"
     values = [
-        (planner.number_range(*r.found.step_range), "s"),
-        (planner.number_range(*r.found.gpu_hours), "h"),
-        (100 * r.found.peak.share, "%"),
-        (r.found.live, "per engine"),
-        (leading(r.path[0].words) if r.path else "none", ""),
+        (planner.number_range(*map(rounded, r.found.gpu_hours)), f"for {counted(s.steps, 'step')}"),
+        (
+            planner.money(s, planner.number_range(*map(rounded, r.found.money))),
+            f"at {planner.money(s, f'{s.price:g}')} per GPU-hour",
+        ),
+        (change, re.sub(r" \(.*?\)", "", first.words) if first else "nothing saves 1 % of a step"),
     ]
     return [Readout(name, value, unit, source) for (name, source), (value, unit) in zip(READOUTS.items(), values)]
 
 
-def leading(change):
-    """The first of the changes made together, and how many more; the tab Changes names all."""
-    first, *more = re.sub(r" \(.*?\)", "", change).split(", ")
-    return f"{first} and {len(more)} more" if more else first
+def shortened(now, then):
+    """5.1 → 3.9 min, or by how much where that is the same number."""
+    said = duration(now, then, "→", short=True)
+    return said if "→" in said else f"−{1 - then / now:.0%}"
+
+
+def rounded(amount):
+    """To two digits, as exact as a range of this width is."""
+    return float(f"{amount:.2g}")
 
 
 def watched(k, r):
@@ -433,7 +468,7 @@ SURELY |= dict(
 )
 SURELY |= dict(zero="3", training_tensor="1", training_stages="1")
 SURELY |= dict(host_memory=1000.0, data_parallel=1, pipeline=1, cut_copies=False)
-SURELY |= dict(util=memory.HBM_SHARE, recompute="full", prompts=512, samples=16)
+SURELY |= dict(util=memory.HBM_SHARE, recompute="full", prompts=512, samples=16, p50=3000, p90=8363, p99=19289)
 
 
 def seen_at(k, r, cause):
@@ -442,15 +477,26 @@ def seen_at(k, r, cause):
     return At(cluster.TITLE, None, None, impossible_job.beyond(r.misfits[0]))
 
 
+def answer(k, r):
+    """The headline."""
+    if not r.misfits:
+        each = "The step takes" if k.steps == 1 else "A step takes"
+        return "It fits.", f"{each} {duration(*r.found.step_range)}."
+    if r.misfits[0].part in impossible_job.NO_GIGABYTES:
+        return f"{capital(CAUSES[r.misfits[0].part])}.", ""
+    return "It does not fit.", f"{r.fewest:,} GPUs would hold it." if r.fewest else ""
+
+
 def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    return Break(impossible_job.why(r.misfits), fix(k), CAUSES[first.part])
+    why = Said(f"{capital(first.what)}.", {"it needs more than there is": lambda: first.needs > first.has})
+    return Break(why, fix(k), CAUSES[first.part])
 
 
 def fix(k):
-    if impossible_job.out_of_order(k):
+    if impossible_job.out_of_order(followed(k)):
         rising = recovery.different(k, impossible_job.in_order(k))
         in_order = replace(k, **rising)
         return rising if fits(in_order) else rising | (fix(in_order) or {})
@@ -465,43 +511,46 @@ def fits(k):
 def worse(k, r):
     if r.found.idle <= 0.5:
         return None
-    seconds = r.found.step_range[0]
+    waited, idle_share = cluster.waited_for(r.scenario, r.found), r.found.idle
     return Said(
-        f"A step takes {seconds:,.0f} s, and one of the two pools waits for {r.found.idle:.0%} of it.",
+        f"The {waited} set the pace, and one of the two pools waits for {idle_share:.0%} of the step.",
         {
             "there are two pools": lambda: r.scenario.placement != "one pool",
-            "one works for less than half of it": lambda: idle_share(r) > 0.5 - 1e-6,
+            "one works for less than half of it": lambda: (
+                min(lanes_of(r)["engines"], lanes_of(r)["trainers"]) < 0.5 * r.found.step_range[0] + 1e-6
+            ),
         },
     )
-
-
-def idle_share(r):
-    """Share of a step in which the pool that works less waits, summed from the seconds of its roles."""
-    roles, overlap = r.found.fast, r.scenario.overlap
-    generating = step.seconds(roles, "rollout", overlap)
-    training = step.seconds(roles, "log_probs", overlap) + step.seconds(roles, "train", overlap)
-    return 1 - min(generating, training) / r.found.step_range[0]
 
 
 def holds(k, r):
-    low, high = r.found.step_range
-    hours = planner.number_range(low * k.steps / 3600, high * k.steps / 3600)
-    steps = "One step takes" if k.steps == 1 else f"{k.steps:,} steps take"
-    money = f"{'costs' if k.steps == 1 else 'cost'} {counted(planner.number_range(*r.found.money), 'dollar')}"
+    """Who sets the pace; and of trainers whose memory stays empty, why."""
+    s = r.scenario
+    if s.placement == "one pool":
+        who = (
+            f"All {s.gpus:,} GPUs generate first and then train"
+            if s.gpus > 1
+            else "The GPU generates first and then trains"
+        )
+        return Said(f"{who}.", {"there is one pool": lambda: not planner.plan(s).idle})
+    waited, empty = cluster.waited_for(s, r.found), cluster.empty(s)
+    pace = f"The {waited} set the pace."
+    claims = {"the lane that is named is the longest": lambda: lanes_of(r)[waited] >= max(lanes_of(r).values()) - 1e-6}
+    if empty <= cluster.EMPTY:
+        return Said(pace, claims)
+    purpose = "they are there for speed" if waited == "trainers" else "some of them could generate"
     return Said(
-        f"It fits. {steps} {hours} hours and {money} at your price.",
-        {
-            "it fits": lambda: r.found.peak.needs <= r.found.peak.has * (1 + 1e-9),
-            "so many GPU-hours": lambda: all(
-                abs(step_seconds * k.steps * k.gpus / 3600 - hours) <= 1e-6 * hours
-                for step_seconds, hours in zip(r.found.step_range, r.found.gpu_hours)
-            ),
-            "so much money": lambda: all(
-                abs(hours * k.price - money) <= 1e-6 * money + 1e-9
-                for hours, money in zip(r.found.gpu_hours, r.found.money)
-            ),
-        },
+        f"{pace} {envelope.pools(s.job)[1]:,} GPUs share the training state, so {empty:.0%} of each one's memory stays "
+        f"empty: {purpose}.",
+        claims | {"so much stays empty": lambda: abs(1 - r.found.peak.share - empty) < 1e-9},
     )
+
+
+def lanes_of(r):
+    """Seconds of the lanes that work side by side."""
+    roles, overlap = r.found.fast, r.scenario.overlap
+    training = sum(step.seconds(roles, role, overlap) for role in ("log_probs", "train"))
+    return dict(engines=step.seconds(roles, "rollout", overlap), trainers=training, tests=roles.verify)
 
 
 def offloaded_gib(s):

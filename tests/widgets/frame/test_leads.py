@@ -12,7 +12,7 @@ KEYS = re.compile(r'data-k="([^"]+)"')
 # a board whose axis of time is the setting's own: site/assets/scene.js draws it again
 ANOTHER_AXIS = {"long_tail", "paths", "plan", "throughput", "verifier_pool"}
 # a ring there stands around what was set, or what is not gained, too
-RINGED_UNBROKEN = {"plan", "reward_scale", "throughput"}
+RINGED_UNBROKEN = {"reward_scale", "throughput"}
 # the verdict counts runs or seconds, and the ring names the answer, the prompt or the machine
 SAYS_OTHERWISE = {"asynchrony", "ppo", "rollout", "throughput", "what_rl_adds"}
 

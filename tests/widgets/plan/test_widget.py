@@ -7,7 +7,6 @@ import pytest
 from rlpt.planning import options, planner
 from sim.cluster.step import OVERLAPS
 from tests.widgets.grid import answers
-from widgets.plan import figures
 from widgets.plan import widget as plan
 from widgets.plan.widget import PRESETS, Knobs
 
@@ -41,7 +40,7 @@ def test_the_default_is_the_example_of_the_page():
         (dict(util=0.8, tensor_parallel="1"), "weights leave the engine no room"),  # 65.5 GB of 64
         (dict(longest=131072, p99=131072, training_parallel=64), "one sequence is too long"),
         (dict(tensor_parallel="16"), "no such layout can be built"),  # 40 heads
-        (dict(p50=12000), "the inputs contradict"),  # above the ninetieth percentile
+        (dict(p50=12000, p90=9000), "the inputs contradict"),
         (dict(seconds="update=1"), "the inputs contradict"),
         (dict(prompts=8, samples=1), "more engines than completions"),
     ],
@@ -61,10 +60,33 @@ def test_a_job_that_does_not_fit_says_how_many_gpus_would_hold_it():
     assert not result(replace(tiny, gpus=next(n for n in plan.GPUS if n >= fewest))).misfits and fewest > 8
 
 
-def test_the_figure_at_the_top_has_a_row_for_each_of_its_answers():
-    (panel,) = figures.answer(128)
-    names = [mark["text"] for mark in panel["layout"]["annotations"] if mark["x"] == 0][1:]
-    assert names == ["rollout", "log-probs", "update", "whole step", "GPU-hours", "cost"]
+@pytest.mark.parametrize(
+    "knobs, said",
+    [
+        (dict(), ("It fits.", "A step takes 5 to 11 minutes.")),  # 306 to 673 s
+        (dict(gpus=8), ("It does not fit.", "17 GPUs would hold it.")),
+        (dict(recompute="selective"), ("It does not fit.", "")),
+        (dict(p50=12000, p90=9000), ("The inputs contradict.", "")),
+        (dict(prompts=8, samples=1), ("More engines than completions.", "")),
+    ],
+)
+def test_the_headline_is_the_answer(knobs, said):
+    k = replace(Knobs(), **knobs)
+    assert plan.answer(k, result(k)) == said
+
+
+def test_lengths_follow_the_median_until_one_of_them_is_set():
+    twice = plan.scenario(Knobs(p50=6000))[0].law
+    assert (twice.p50, twice.p90, twice.p99, twice.longest) == (6000, 2 * 8363, 2 * 19289, 2 * 8192)
+    assert plan.idle(Knobs(p50=6000))["p90"] == "16,726 with the median" and "p90" not in plan.idle(Knobs())
+    by_hand = plan.scenario(Knobs(p50=6000, p90=9000))[0].law
+    assert (by_hand.p90, by_hand.p99, by_hand.longest) == (9000, 19289, 8192)
+
+
+def test_a_best_change_names_its_settings_in_the_unit_of_the_headline():
+    *_, best = plan.readouts(Knobs(), result(Knobs()))
+    # 245 s: test_an_engine_of_four_changes_nothing_until_the_trainer_is_faster
+    assert (best.value, best.unit) == ("5.1 → 4.1 min", result(Knobs()).path[0].words)
 
 
 def test_reused_log_probs_leave_the_engines_as_the_longer_lane():
@@ -138,7 +160,8 @@ def test_money_is_price_times_hours_and_steps_count_once():
     once, twice = result(Knobs()).found, result(Knobs(steps=1000, price=4.0)).found
     assert twice.gpu_hours == pytest.approx([2 * hours for hours in once.gpu_hours])
     assert twice.money == pytest.approx([4 * money for money in once.money])
-    assert plan.holds(Knobs(price=0.0), result(Knobs(price=0.0))).endswith("cost 0 dollars at your price.")
+    _, cost, _ = plan.readouts(Knobs(price=0.0, currency="€"), result(Knobs(price=0.0, currency="€")))
+    assert (cost.value, cost.unit) == ("€0", "at €0 per GPU-hour")
 
 
 def test_a_timed_update_is_used_as_measured_and_an_impossibly_fast_one_is_refused():
@@ -169,7 +192,7 @@ def test_no_sentence_says_more_than_was_tried():
     assert "layouts of engines, trainers of 1 a sequence, up to 8,192 GPUs" in shown
     k = Knobs(prompts=8, samples=1)
     assert "tried" not in str(plan.figure(k, result(k)))
-    assert plan.broken(k, result(k)).why == "This job does not fit: 8 completions for 32 engines: 24 have none."
+    assert plan.broken(k, result(k)).why == "8 completions for 32 engines: 24 have none."
 
 
 @pytest.mark.slow

@@ -42,6 +42,7 @@ IN_HTML = (  # views whose letters keep their size on a phone
     (forks.is_forks, forks.drawn),
     (cuts.is_cuts, cuts.drawn),
     (twins.is_twins, twins.drawn),
+    (fleet.is_fleet, fleet.drawn),
 )
 
 
@@ -399,7 +400,6 @@ DRAW: dict[str, Callable[[Pen, Mapping[str, Any]], None]] = dict(
     outline=outline,
     oval=oval,
     needle=needle,
-    fleet=lambda pen, mark: fleet.drawn(pen, mark, px),
 )
 
 

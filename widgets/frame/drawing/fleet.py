@@ -1,28 +1,34 @@
 """GPUs as shown in a scene: each a cell in its server, filled to scale with what its memory holds.
 
-Cells of a pool are alike, so each of their parts is one path. The height of a cell is the memory that may be filled;
-any need beyond it is outlined on top, to the same scale.
+Pools stand side by side, each under its name and the words for what fills its cells. Cells of a pool are alike, so each
+of their parts is one path. The height of a cell is the memory that may be filled; any need beyond it is outlined on
+top, to the same scale. The cells stretch to the width of the page, while the words above them keep their size.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 from widgets.frame.drawing.pen import Pen, number
+from widgets.frame.drawing.scene import View, ring
 
 SERVER = 8  # GPUs
-EACH, MOST, ROW = 128, 256, 64  # the most GPUs with a cell each; the most cells in all and per row
-WIDEST, GAP, HEAD = 34.0, 6.0, 19.0  # pixels: the widest cell, the gap between servers, the words above a pool
+MOST = 128  # cells of a pool
+WIDE, HIGH = 430.0, 264.0  # pixels of a pool's cells before they stretch
+WIDEST, SLIM, GAP = 92.0, 1.5, 8.0  # pixels: the widest cell; how much higher than wide it should be; between servers
 TALLEST = 6.0  # in cell heights: any greater need is drawn this high
-PITCH = 2.5  # pixels: twice this, plus 3, separates rows of cells
+SQUARE = 26  # pixels of a square, the unit of other views
+
+Box = tuple[float, float, float, float]  # x, y, width, height
 
 
 @dataclass(frozen=True)
-class Side:
-    """What the memory of each GPU holds at one time, as shares of what may be filled."""
-
-    parts: tuple[tuple[str, float], ...]  # (role, share), from the bottom up
+class Pool:
+    name: str
+    gpus: int
+    parts: tuple[tuple[str, float], ...]  # (role, share of what may be filled), from the bottom up
+    words: tuple[tuple[str, str], ...]  # (role of the part that they name or "", words)
     over: bool = False  # whether more is needed than there is
 
     @property
@@ -30,19 +36,23 @@ class Side:
         return min(sum(share for _, share in self.parts), TALLEST if self.over else 1.0)
 
 
-@dataclass(frozen=True)
-class Pool:
-    words: str
-    gpus: int
-    sides: tuple[Side, ...]  # one, or two that take turns, drawn side by side
-    engine: int = 0  # GPUs per engine, underlined by one bar
+def view(key: str, alt: str, pools: Sequence[Pool], broken: str = "") -> View:
+    """`broken` says in at most six words what does not fit; it stands at the first pool that overflows."""
+    mark = ring("r", (0, 0), broken, bool(broken))
+    return dict(
+        key=key, alt=alt, wide=2 * WIDE / SQUARE, high=(HIGH + 56) / SQUARE, role="", pools=list(pools), marks=[mark]
+    )
+
+
+def is_fleet(view: Mapping[str, Any]) -> bool:
+    return "pools" in view
 
 
 def per_cell(pools: Sequence[Pool]) -> int:
     """GPUs per cell: one or a server, doubled until there are few enough cells."""
-    gpus = sum(pool.gpus for pool in pools)
-    each = 1 if gpus <= EACH else SERVER
-    while sum(ceil(pool.gpus / each) for pool in pools) > MOST:
+    most = max(pool.gpus for pool in pools)
+    each = 1 if most <= MOST else SERVER
+    while ceil(most / each) > MOST:
         each *= 2
     return each
 
@@ -55,96 +65,87 @@ def cells(pool: Pool, each: int) -> list[int]:
 
 # ── drawing ──
 
-Box = tuple[float, float, float, float]  # x, y, width, height
+
+def boxes(pools: Sequence[Pool], pool: Pool) -> list[Box]:
+    """The cells of one of the pools, in pixels, with room above them for the tallest overflow of all."""
+    each, tallest = per_cell(pools), max(1.0, *(one.high for one in pools))
+    count = len(cells(pool, each))
+    together = min(SERVER if each == 1 else 1, count)  # cells per frame
+    columns, (wide, high) = grid(ceil(count / together), together, GAP if each == 1 else 2.0)
+    gap = GAP if each == 1 else 2.0
+    places = []
+    for i in range(count):
+        row, column = divmod(i // together, columns)
+        x = column * (together * wide + gap) + i % together * wide + 3
+        y = row * (high + gap) + high * (1 - 1 / tallest) + 3
+        places.append((x, y, wide - min(2.0, wide / 5), (high - 3) / tallest))
+    return places
 
 
-def boxes(pools: Sequence[Pool], wide: float, high: float) -> list[list[Box]]:
-    """The cells of each pool, in pixels: all the same size, with room above them for the tallest overflow."""
-    each = per_cell(pools)
-    counts = [len(cells(pool, each)) for pool in pools]
-    rows = [ceil(count / ROW) for count in counts]
-    most = max(min(count, ROW) for count in counts)
-    together = SERVER if each == 1 else ROW  # cells per frame
-    gaps = (ceil(most / together) - 1) * GAP
-    pitch = min(WIDEST, (wide - gaps - 4) / most)
-    tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
-    row = (high - HEAD * len(pools)) / sum(rows) - 2 * PITCH - 3
-    top, boxes_of_pools = 0.0, []
-    for count, lines in zip(counts, rows):
-        top += HEAD
-        pool = []
-        for i in range(count):
-            line, column = divmod(i, ROW)
-            x = 2 + column * pitch + column // together * GAP
-            y = top + line * (row + 2 * PITCH + 3) + row * (1 - 1 / tallest)
-            pool.append((x, y, pitch - (1.5 if pitch > 4 else 0.8), row / tallest))
-        top += lines * (row + 2 * PITCH + 3)
-        boxes_of_pools.append(pool)
-    return boxes_of_pools
+def grid(groups: int, together: int, gap: float) -> tuple[int, tuple[float, float]]:
+    """(columns of groups, (width, height) of a cell) that leave cells largest in the shape that they should have."""
+
+    def sides(columns: int) -> tuple[float, float]:
+        rows = ceil(groups / columns)
+        return min(((WIDE - 6) / columns - gap) / together, WIDEST), (HIGH - 6) / rows - gap
+
+    columns = max(range(1, groups + 1), key=lambda columns: min(sides(columns)[0], sides(columns)[1] / SLIM))
+    return columns, sides(columns)
 
 
 def path(rectangles: Sequence[Box]) -> str:
-    return "".join("M{} {}h{}v{}h{}z".format(*map(tenths, (x, y, w, h, -w))) for x, y, w, h in rectangles)
+    return "".join("M{} {}h{}v{}h{}z".format(*map(tenths, (x, y, w, h, -w))) for x, y, w, h in rectangles) or "M0 0"
 
 
 def tenths(pixels: float) -> str:
     return number(round(float(pixels), 1))
 
 
-def drawn(pen: Pen, mark: Mapping[str, Any], px: Callable[[float], float]) -> None:
-    pools, key = mark["pools"], mark["key"]
-    each = per_cell(pools)
-    for p, (pool, places) in enumerate(zip(pools, boxes(pools, px(mark["wide"]), px(mark["high"])))):
-        first, name = places[0], f"{key}{p}"
-        pen.put("text", f"{name}w", pool.words, x=first[0] - 2, y=words_at(places, pools), css="k-word k-head")
-        if each == 1:
-            pen.put("path", f"{name}s", d=path(servers(places)), css="k-tray")
-        pen.put("path", f"{name}c", d=path(places), css="k-slots k-cell")
-        share = 1 / len(pool.sides)
-        for i, side in enumerate(pool.sides):
-            floor, beyond = 0.0, []
-            for n, (role, of_cell) in enumerate(side.parts):
-                inside = max(min(of_cell, 1.0 - floor), 0.0)
-                at = [(x + w * share * i, y + h * (1 - floor - inside), w * share, h * inside) for x, y, w, h in places]
-                pen.put("path", f"{name}p{i}{n}", d=path(at), css=f"k-span k-{role}")
-                floor += inside
-            if side.over:
-                more = side.high - 1
-                beyond = [(x + w * share * i, y - h * more, w * share, h * more) for x, y, w, h in places]
-            pen.put("path", f"{name}o{i}", d=path(beyond) or "M0 0", css="k-ring k-broken")
-        pen.put("path", f"{name}e", d=path(underlines(places, pool.engine, each)) or "M0 0", css="k-span k-ink")
+def drawn(pen: Pen, view: View) -> None:
+    pools, key, (broken,) = view["pools"], view["key"], view["marks"]
+    at = next((i for i, pool in enumerate(pools) if pool.over), 0)
+    pen.begin(key, "k-fleet", view["alt"])
+    for p, pool in enumerate(pools):
+        name = f"{key}{p}"
+        pen.out.append("<div><p>")
+        pen.put("b", f"{name}n", pool.name)
+        for w, (role, words) in enumerate(pool.words):
+            pen.put("span", f"{name}w{w}", words, css=f"key k-{role}" if role else "")
+        if p == at:
+            pen.put("em", "rw", broken["words"])
+        pen.out.append(f'</p><svg viewBox="0 0 {WIDE:g} {HIGH:g}" preserveAspectRatio="none">')
+        cells_drawn(pen, name, pool, boxes(pools, pool), servers=per_cell(pools) == 1)
+        if p == at:
+            pen.out.append("<g data-ring>")
+            around = path([outline(boxes(pools, pool)[:SERVER], pool.high)]) if broken["seen"] else "M0 0"
+            pen.put("path", "rr", d=around, css=f"k-ring k-broken{'' if broken['seen'] else ' k-off'}")
+            pen.out.append("</g>")
+        pen.out.append("</svg></div>")
+    pen.out.append("</div>")
 
 
-def words_at(places: Sequence[Box], pools: Sequence[Pool]) -> float:
-    """The y of the text above a pool's first row, clear of any overflow and the ring around it."""
-    _, y, _, high = places[0]
-    tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
-    return y - high * (tallest - 1) - (9 if tallest > 1 else 6)
+def cells_drawn(pen: Pen, name: str, pool: Pool, places: Sequence[Box], servers: bool) -> None:
+    pen.put("path", f"{name}s", d=path(frames(places) if servers else ()), css="k-tray")
+    pen.put("path", f"{name}c", d=path(places), css="k-slots k-cell")
+    floor = 0.0
+    for n, (role, of_cell) in enumerate(pool.parts):
+        inside = max(min(of_cell, 1.0 - floor), 0.0)
+        at = [(x, y + h * (1 - floor - inside), w, h * inside) for x, y, w, h in places]
+        pen.put("path", f"{name}p{n}", d=path(at), css=f"k-span k-{role}")
+        floor += inside
+    more = pool.high - 1 if pool.over else 0.0
+    beyond = [(x, y - h * more, w, h * more) for x, y, w, h in places] if more else []
+    pen.put("path", f"{name}o", d=path(beyond), css="k-ring k-broken k-beyond")
 
 
-def servers(places: Sequence[Box]) -> list[Box]:
+def frames(places: Sequence[Box]) -> list[Box]:
     """A frame around every eight cells."""
-    groups = [places[i : i + SERVER] for i in range(0, len(places), SERVER)]
-    return [(g[0][0] - 2, g[0][1] - 2, g[-1][0] + g[-1][2] - g[0][0] + 4, g[0][3] + 7) for g in groups]
+    servers = [places[i : i + SERVER] for i in range(0, len(places), SERVER)]
+    return [(s[0][0] - 3, s[0][1] - 3, s[-1][0] + s[-1][2] - s[0][0] + 6, s[0][3] + 6) for s in servers]
 
 
-def underlines(places: Sequence[Box], engine: int, each: int) -> list[Box]:
-    """A bar under the cells of each whole engine, row by row, if an engine fills whole cells."""
-    size = engine // each
-    if not size or engine % each:
-        return []
-    bars = []
-    for begin in range(0, len(places) - size + 1, size):
-        members = places[begin : begin + size]
-        for row in sorted({box[1] for box in members}):
-            line = [box for box in members if box[1] == row]
-            bars.append((line[0][0], row + line[0][3] + 2, line[-1][0] + line[-1][2] - line[0][0], 1.5))
-    return bars
-
-
-def box_of(pools: Sequence[Pool], pool: int, wide: float, high: float) -> Box:
-    """The box of a pool's first server, overflow included, in pixels."""
-    first_server = boxes(pools, wide, high)[pool][:SERVER]
-    x, y, _, tall = first_server[0]
-    more = max(0.0, *(side.high - 1 for side in pools[pool].sides)) * tall
-    return x, y - more, first_server[-1][0] + first_server[-1][2] - x, tall + more
+def outline(server: Sequence[Box], high: float) -> Box:
+    """The box of a server, overflow included."""
+    x, y, _, tall = server[0]
+    more = max(high - 1, 0.0) * tall
+    return x - 3, y - more - 3, server[-1][0] + server[-1][2] - x + 6, tall + more + 6

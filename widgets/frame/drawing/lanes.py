@@ -28,13 +28,13 @@ def board(
     tall: float = 28,
     gap: float = 14,
     top: float = 30,
-    ticks: Sequence[float] = (),
+    ticks: Sequence[float | tuple[float, str]] = (),
     unit: str = "",
     now: float | None = None,
     role: str = "",
 ) -> View:
     """Rows, each (name, a word about it), from 0 to `until`. `tall`, `gap` and `top`, the room above the first row, are
-    in pixels. `now` is a cursor; everything after it is pale.
+    in pixels. A tick may have words instead of its number. `now` is a cursor; everything after it is pale.
     """
     high = top + len(rows) * (tall + gap) + FOOT
     return dict(
@@ -163,7 +163,8 @@ def drawn(pen: Pen, view: View) -> None:
     # a different axis gets a different key, so that a running widget redraws its labels
     pen.out.append(f'<g data-k="{key}x{view["until"]:g}">')
     for tick in view["ticks"]:
-        text = f"{tick:,g}{view['unit'] if tick == view['ticks'][-1] else ''}"
+        last = view["unit"] * (tick == view["ticks"][-1])
+        tick, text = tick if isinstance(tick, Sequence) else (tick, f"{tick:,g}{last}")
         anchor = "start" if tick == 0 else "end" if tick > 0.93 * view["until"] else "middle"
         place = f'x="{across(view, tick)}" y="{high - 6:g}" text-anchor="{anchor}"'
         pen.out.append(f'<text class="k-tick" {place}>{text}</text>')

@@ -131,11 +131,6 @@ def tray(key: str, cells: Sequence[tuple[int, bool] | None], at: Place, scale: f
     return dict(kind="tray", key=key, cells=cells, at=at, scale=scale, seen=seen)
 
 
-def fleet(key: str, pools: Sequence[Any], wide: float, high: float) -> Mark:
-    """GPUs in their servers: pools of fleet.py, one below the other, from the upper left corner of the view."""
-    return dict(kind="fleet", key=key, pools=list(pools), wide=wide, high=high)
-
-
 def bar(key: str, at: Place, wide: float, role: str, high: float = 0.4) -> Mark:
     return dict(kind="bar", key=key, at=at, wide=wide, role=role, high=high)
 
