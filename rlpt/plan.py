@@ -200,11 +200,11 @@ def arguments(program: str) -> Parser:
     add(
         "--sharing",
         choices=SHARING,
-        default="in-turn",
         help="with one pool of GPUs: the training state leaves them while the engine generates (in-turn), only the "
         "engine sleeps while training runs (engine-sleeps, as TRL with its sleep mode), both stay (both-stay), or one "
-        "copy of the weights serves both (one-copy, as Unsloth)",
+        "copy of the weights serves both (one-copy, as Unsloth); default: as --program does it, or the first that fits",
     )
+    add("--program", choices=planner.PROGRAMS, default="any", help="the program that trains, for its own defaults")
     add(
         "--transfer",
         choices=fabric.TRANSFERS,
@@ -274,9 +274,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         four_bits=chosen.four_bits and chosen.lora > 0,
         moment_bits=chosen.adam_bits,
         on_host=chosen.on_host,
-        sharing=SHARING[chosen.sharing],
         logits_chunk=None if chosen.whole_logits else planner.LOGITS_CHUNK,
-        packed=not chosen.unpacked,
         transfer=chosen.transfer,
         expert_parallel=chosen.train_ep,
         host_gb=chosen.host_memory,
@@ -289,6 +287,9 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         price=chosen.price,
         currency=chosen.currency,
     )
+    made = planner.by_program(made, chosen.program, SHARING[chosen.sharing] if chosen.sharing else None)
+    if chosen.unpacked:
+        made = replace(made, packed=False)
     try:
         made = planner.known(made, chosen.timed, chosen.measured)
     except ValueError as refusal:

@@ -32,6 +32,15 @@ WAYS = {  # {overlap: its name in lesson 19}
 CURRENCIES = ("$", "€", "£", "¥", "₹", "CHF")  # ¥ is the yuan as well as the yen
 LOGITS_CHUNK = 1024  # assumed: tokens whose logits exist at once while training
 SHARING = (envelope.PLACEMENTS[0], envelope.PLACEMENTS[1], envelope.BOTH_STAY, envelope.ONE_COPY)
+# {program: how it uses one pool of GPUs, by its own defaults}; the others move the training state aside
+PROGRAMS: dict[str, dict[str, Any]] = {
+    "any": {},
+    "TRL": dict(sharing=SHARING[1], packed=False),
+    "Unsloth": dict(sharing=SHARING[3], packed=False),
+    "verl": dict(sharing=SHARING[0]),
+    "OpenRLHF": dict(sharing=SHARING[0]),
+    "NeMo RL": dict(sharing=SHARING[0]),
+}
 
 
 @dataclass(frozen=True)
@@ -222,6 +231,22 @@ class Scenario:
         return at_once(self, float("inf")).alive
 
 
+def by_program(s: Scenario, program: str, sharing: str | None = None) -> Scenario:
+    """The scenario as a program of PROGRAMS runs it, with this sharing if one is given. If neither says how one pool
+    shares its GPUs, it is the first way that fits, or the first at all.
+    """
+    usual = PROGRAMS[program] | (dict(sharing=sharing) if sharing else {})
+    s = replace(s, **usual)
+    if "sharing" in usual or s.placement != "one pool":
+        return s
+    in_turn, engine_sleeps, both_stay, one_copy = SHARING
+    ways = [in_turn, engine_sleeps, *([one_copy] if s.adapters else [])]
+    if s.adapters and s.four_bits:  # no program puts weights in four bits aside; Unsloth shares them on one GPU
+        ways = [one_copy, both_stay] if s.gpus == 1 else [both_stay, one_copy]
+    tried = [replace(s, sharing=way) for way in ways]
+    return next((there for there in tried if not impossible(there)), tried[0])
+
+
 def in_four_bits(model: Model) -> Model:
     """The model with its matrices in NF4 and everything else in bf16. A pass over several sequences writes them in bf16
     before it multiplies with them (bitsandbytes, 2026).
@@ -364,16 +389,6 @@ def offloaded_bytes(s: Scenario) -> float:
     state = at_once(s, live(s))
     of_each = memory.cache_bytes(s.held, s.context, s.engine) * s.engine.group * s.engine.pipeline
     return (state.alive - state.decoding) * of_each
-
-
-def tried(s: Scenario) -> str:
-    """In words, the layouts that were tried if no number of GPUs is enough."""
-    engines = engines_of(s.engine) if s.tensor_parallel else f"{count_of_layouts(s)} layouts of engines"
-    return f"tried: {engines}, trainers of {s.training_parallel} a sequence, up to {envelope.MOST:,} GPUs"
-
-
-def count_of_layouts(s: Scenario) -> int:
-    return sum(1 for _ in layouts.layouts(s.model, envelope.MOST))
 
 
 def fewest_gpus(s: Scenario) -> int | None:

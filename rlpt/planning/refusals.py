@@ -53,7 +53,7 @@ def kinds(s: Scenario) -> Iterator[tuple]:
         return
     if part == "batch":
         yield lambda there: batch_words(there), "a larger batch", filled(s)
-    yield lambda there: changes.moves(s, there), "nothing", rearranged(s)
+    yield lambda there: f"another layout: {changes.moves(s, there)}", "nothing", rearranged(s)
     if s.placement == "two pools":
         yield lambda there: "all GPUs in one pool", "generating and training take turns", [replace(s, overlap="sync")]
     if not s.adapters:
@@ -69,7 +69,7 @@ def kinds(s: Scenario) -> Iterator[tuple]:
         yield more
     if shorter and shorter.law.longest < LEAST * s.law.longest:
         yield lambda there: cut_words(there), "longer completions are cut off", [shorter]
-    yield lambda there: f"on {there.accelerator.name}", "another chip", on_larger_chips(s)
+    yield lambda there: f"{there.accelerator.name} chips", "other chips", on_larger_chips(s)
 
 
 KEPT = {"optimizer": "the optimizer's state in host memory", "all": "weights and optimizer in host memory"}

@@ -64,13 +64,13 @@ def engine(s: Scenario, misfits: Sequence[Misfit]) -> Side:
     """What an engine's GPU holds, of what the engine may fill: its weights, the cache of what is in flight, and what is
     left of it; where it does not fit, the cache of one longest sequence.
     """
-    sized = envelope.sized(s.model, s.accelerator, s.engine)
-    fills = sized.hbm_share * s.accelerator.hbm_bytes
-    weights = memory.weight_bytes_per_gpu(s.model, sized)
-    room = memory.engine_room(s.model, s.accelerator, sized)
+    sized = envelope.sized(s.held, s.accelerator, s.engine)
+    fills = max(sized.hbm_share, 0.01) * s.accelerator.hbm_bytes  # beside training state nothing may be left
+    weights = memory.weight_bytes_per_gpu(s.held, sized)
+    room = memory.engine_room(s.held, s.accelerator, sized)
     named = ("generates", f"{gigabytes(weights)} of weights")
     if any(misfit.part in ENGINE and not of_a_moment(misfit) for misfit in misfits):
-        longest_cache = memory.cache_bytes(s.model, sized.longest, sized)
+        longest_cache = memory.cache_bytes(s.held, sized.longest, sized)
         return (("generates", weights / fills), ("cache", longest_cache / fills)), (named,), True
     alive = planner.live(s) / max(s.slots, 1e-9) if not misfits else 1.0
     cache = f"cache, {1 - alive:.0%} unused" if alive < 0.995 else "the rest is cache"
@@ -80,7 +80,7 @@ def engine(s: Scenario, misfits: Sequence[Misfit]) -> Side:
 
 def trainer(s: Scenario, misfits: Sequence[Misfit]) -> Side:
     """What a trainer's GPU holds at its fullest moment, of what it may fill."""
-    moments = envelope.envelope(s.model, s.accelerator, s.job)
+    moments = envelope.envelope(s.held, s.accelerator, s.job)
     has = (1 - memory.RESERVE) * s.accelerator.hbm_bytes
     fullest = max((name for name in moments if name != "generate"), key=lambda name: envelope.total(moments[name]))
     contents = moments[fullest]

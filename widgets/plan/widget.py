@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rlpt.planning import changes, options, planner, user_inputs
-from sim.cluster import envelope, memory, step, throughput
+from rlpt.planning import changes, far_off, options, planner, refusals, user_inputs
+from sim.cluster import envelope, fabric, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES
@@ -34,9 +34,12 @@ WIDTHS, WEIGHTS = user_inputs.WIDTHS, user_inputs.WEIGHTS
 SECONDS = [0.0, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.0, 3600.0]
 SHARES = [0.01, *(n / 20 for n in range(1, 20)), 0.99]
 ALL_WEIGHTS = "all weights"
-TRAINED = {ALL_WEIGHTS: {}, "LoRA": {}, "QLoRA": {}}  # {what is trained: what a planner.Scenario says of it}
+LORA, QLORA = "LoRA", "QLoRA"
 ANY = "any"
-PROGRAMS = [ANY, "TRL", "Unsloth", "verl", "OpenRLHF", "NeMo RL"]
+BY_PROGRAM = "by the program, or what fits"
+SHARING = dict(
+    zip(("in turn, state on the host", "in turn, state stays", "both stay", "one copy of the weights"), planner.SHARING)
+)
 TWO_POOLS = ("one-off", "async")
 FOLLOWING = ("p90", "p99", "longest")  # lengths that follow the median until they are set
 TIMED_EXAMPLE = "64 sequences, 2048 tokens, 30 ms"  # of the engine that the default job has
@@ -81,7 +84,7 @@ class Own:
     training_tensor: str = choice("Training GPUs per layer", "1", [str(n) for n in POWERS[:4]])
     training_stages: str = choice("Stages of the trainer", "1", [str(n) for n in POWERS[:5]])
     host_memory: float = number(
-        "Host memory per server", 1000.0, [50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0], unit="GB"
+        "Host memory per server", 2000.0, [50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0], unit="GB"
     )
     reference: bool = toggle("Reference model", False)
     test_seconds: float = number("Mean time per test", 0.0, SECONDS, unit="s")
@@ -89,8 +92,21 @@ class Own:
     steps: int = number("Steps of the run", 500, [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000])
     price: float = number("Price per GPU-hour (assumed)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0])
     currency: str = choice("Currency", "$", list(planner.CURRENCIES))
-    trained: str = choice("What is trained", ALL_WEIGHTS, list(TRAINED))
-    program: str = choice("Program", ANY, PROGRAMS)
+    trained: str = choice("What is trained", ALL_WEIGHTS, [ALL_WEIGHTS, LORA, QLORA])
+    rank: int = number("Rank of the adapters", 32, [1, 2, 4, 8, 16, 32, 64, 128, 256], symbol="r")
+    program: str = choice("Program", ANY, list(planner.PROGRAMS))
+    sharing: str = choice("Engine and trainer on one pool", BY_PROGRAM, [BY_PROGRAM, *SHARING])
+    on_host: str = choice("Training state kept on the host", memory.KEPT_ON_HOST[0], list(memory.KEPT_ON_HOST))
+    adam: str = choice("Bits of Adam's moments", "32", ["32", "8"])
+    whole_logits: bool = toggle("Logits of a micro-batch all at once", False)
+    unpacked: bool = toggle("One sequence per micro-batch", False)
+    transfer: str = choice("Weights to the engines by", "broadcast", list(fabric.TRANSFERS))
+    host: float = number(
+        "Host's time per sequence (assumed)",
+        1e6 * throughput.SEQUENCE_SECONDS,
+        [0.0, 5.0, 10.0, 20.0, 40.0, 60.0, 100.0, 200.0, 1000.0],
+        unit="µs",
+    )
 
 
 @dataclass(frozen=True)
@@ -108,7 +124,7 @@ FIELDS = {
     "Program": ("program",),
 }
 KNOB_GROUPS = {
-    "The step": ("overlap", "share", "batches", "updates", "reuse"),
+    "The step": ("overlap", "share", "batches", "updates", "reuse", "transfer"),
     "Lengths": ("prompt", "p90", "p99", "longest"),
     "The run": ("steps", "price", "currency"),
     "The engine": (
@@ -122,10 +138,11 @@ KNOB_GROUPS = {
         "util",
     ),
     "The trainer": ("recompute", "training_parallel", "expert_parallel", "grouped", "host_memory", "reference"),
-    "More of the trainer": ("zero", "training_tensor", "training_stages"),
+    "More of the trainer": ("zero", "training_tensor", "training_stages", "unpacked", "whole_logits"),
+    "Less memory": ("rank", "sharing", "on_host", "adam"),
     "Turns": ("turns", "returned", "tool_seconds", "kept"),
     "Tests": ("test_seconds", "workers"),
-    "Assumed": ("bandwidth", "flops", "overhead"),
+    "Assumed": ("bandwidth", "flops", "overhead", "host"),
 }
 PRESETS = {
     "32B on 64 + 64 H100": Knobs(),
@@ -153,13 +170,23 @@ class Result:
     path: tuple = ()  # changes one after the other
     alone: tuple = ()  # changes of one thing
     sizes: tuple = ()  # (GPUs, fast step, slow step)
-    fewest: int | None = None  # GPUs that hold a job which does not fit
+    nearest: tuple = ()  # of a job that does not fit: jobs that do
 
 
 def idle(k):
     out = {} if k.test_seconds else dict(workers="nothing is tested")
     if k.turns == 1:
         out |= dict.fromkeys(("returned", "tool_seconds", "kept"), "one turn uses no tool")
+    if k.trained == ALL_WEIGHTS:
+        out["rank"] = "all weights are trained"
+    else:
+        out |= dict.fromkeys(("on_host", "adam"), "adapters have little state")
+    if followed(k).overlap in TWO_POOLS:
+        out["sharing"] = "two pools share nothing"
+    else:
+        out["transfer"] = "one pool sends nothing across"
+    if k.program in ("TRL", "Unsloth"):
+        out["unpacked"] = "this program packs nothing"
     if k.overlap != "one-off":
         out["batches"] = "for one-step off-policy only"
     if k.samples == 1:
@@ -194,7 +221,7 @@ def run(k):
         return
     s, contradictions = scenario(k)
     if impossible := contradictions or planner.misfits(s):
-        yield Result(impossible, s, fewest=planner.fewest_gpus(s))
+        yield Result(impossible, s, nearest=tuple(refusals.nearest(s)))
         return
     path = changes.best_changes(s)
     yield Result([], s, planner.plan(s), tuple(path), tuple(changes.worth_trying(s)), tuple(sizes(s)))
@@ -243,9 +270,16 @@ def scenario(k):
         steps=k.steps,
         price=k.price,
         currency=k.currency,
-        **TRAINED[k.trained],
-        efficiency=throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead),
+        adapters=0 if k.trained == ALL_WEIGHTS else k.rank,
+        four_bits=k.trained == QLORA,
+        moment_bits=int(k.adam),
+        on_host=k.on_host,
+        logits_chunk=None if k.whole_logits else planner.LOGITS_CHUNK,
+        transfer=k.transfer,
+        efficiency=throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead, k.host / 1e6),
     )
+    job = planner.by_program(job, k.program, None if k.sharing == BY_PROGRAM else SHARING[k.sharing])
+    job = replace(job, packed=job.packed and not k.unpacked)
     read = machine_knobs.understood
     timed = read(user_inputs.timed, k.timed)[0] if k.timed else None
     try:
@@ -274,18 +308,24 @@ def figure(k, r):
     if r.misfits:
         tabs = ["", ANSWERS, CHANGES, CHANGES, SECONDS_MEMORY, SECONDS_MEMORY]
         unfit = impossible_job.unfit(followed(k), r.misfits, tabs, "gpus", misfits, held_by(r))
-        return [cluster.picture(r.scenario, None, r.misfits), *unfit[1:]] if r.scenario else unfit
+        if not r.scenario:
+            return unfit
+        return [cluster.picture(r.scenario, None, r.misfits), would_fit(r), *unfit[2:]]
     return [cluster.picture(r.scenario, r.found, []), answers(r), pays(r), by_gpus(r), roles(r), moments(r)]
 
 
 def held_by(r):
-    """What would hold a job that does not fit, or what was tried."""
-    if not r.scenario or r.misfits[0].part in ("batch", "input", "positions"):
-        return ""
-    return f"{r.fewest:,} GPUs would hold this job" if r.fewest else planner.tried(r.scenario)
+    """What would hold a job that does not fit."""
+    return f"would fit: {r.nearest[0].words}" if r.nearest else ""
 
 
 HIDDEN = ("rollout", "tests", "log-probs", "update", "weight sync", "whole step", "GPU-hours")  # stand elsewhere
+
+
+def would_fit(r):
+    rows = [(one.words, duration(one.seconds, short=True), one.costs) for one in r.nearest]
+    rows = rows or [("no change of one thing would make it fit", "", "")]
+    return answer_table.table("What would fit", "nearest first", ("", "step", "trade-off"), rows, ANSWERS)
 
 
 def answers(r):
@@ -295,7 +335,7 @@ def answers(r):
 
 
 def roles(r):
-    s, both_ends = r.scenario, (r.found.fast, r.found.slow)
+    s, both_ends = r.scenario, (r.found.least, r.found.most)
 
     def seconds_of(role):
         return [step.seconds(roles, role, s.overlap) for roles in both_ends]
@@ -365,7 +405,7 @@ PARTS = ("weights", "extra", "cache", "state", "reference", "critic", "activatio
 
 def moments(r):
     s = r.scenario
-    by_moment = envelope.envelope(s.model, s.accelerator, s.job)
+    by_moment = envelope.envelope(s.held, s.accelerator, s.job)
     whole = s.accelerator.hbm_bytes / 100
     stacks = {part: [by_moment[moment].get(part, 0) / whole for moment in by_moment] for part in PARTS}
     present = {part: shares for part, shares in stacks.items() if sum(shares)}
@@ -381,7 +421,7 @@ def moments(r):
     )
 
 
-READOUTS = {"GPU-hours": planner.plan, "Cost": planner.plan, "Best change": planner.best_changes}
+READOUTS = {"GPU-hours": planner.plan, "Cost": planner.plan, "Best change": changes.best_changes}
 
 
 def readouts(k, r):
@@ -440,7 +480,9 @@ TURNED = (
     "zero",
     "training_tensor",
     "training_stages",
+    "on_host",
     "gpus",
+    "trained",
     "longest",
     "util",
     "tensor_parallel",
@@ -467,7 +509,8 @@ SURELY |= dict(
     reference=False, weights="fp8", cache="fp8", training_parallel=1, expert_parallel="1", tensor_parallel=AUTO
 )
 SURELY |= dict(zero="3", training_tensor="1", training_stages="1")
-SURELY |= dict(host_memory=1000.0, data_parallel=1, pipeline=1, cut_copies=False)
+SURELY |= dict(trained=ALL_WEIGHTS, sharing=BY_PROGRAM, program=ANY, on_host="nothing", adam="32", whole_logits=False)
+SURELY |= dict(host_memory=2000.0, data_parallel=1, pipeline=1, cut_copies=False)
 SURELY |= dict(util=memory.HBM_SHARE, recompute="full", prompts=512, samples=16, p50=3000, p90=8363, p99=19289)
 
 
@@ -484,14 +527,21 @@ def answer(k, r):
         return "It fits.", f"{each} {duration(*r.found.step_range)}."
     if r.misfits[0].part in impossible_job.NO_GIGABYTES:
         return f"{capital(CAUSES[r.misfits[0].part])}.", ""
-    return "It does not fit.", f"{r.fewest:,} GPUs would hold it." if r.fewest else ""
+    return "It does not fit.", f"It would with {r.nearest[0].words}." if r.nearest else ""
 
 
 def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    why = Said(f"{capital(first.what)}.", {"it needs more than there is": lambda: first.needs > first.has})
+    others = "; ".join(f"{one.words} (a step in {duration(one.seconds, short=True)})" for one in r.nearest)
+    why = Said(
+        f"{capital(first.what)}.{f' What would fit: {others}.' if others else ''}",
+        {
+            "it needs more than there is": lambda: first.needs > first.has,
+            "the others fit": lambda: not any(planner.misfits(one.scenario) for one in r.nearest),
+        },
+    )
     return Break(why, fix(k), CAUSES[first.part])
 
 
@@ -524,7 +574,13 @@ def worse(k, r):
 
 
 def holds(k, r):
-    """Who sets the pace; and of trainers whose memory stays empty, why."""
+    """Who sets the pace; of trainers whose memory stays empty, why; and where to look if a timing is far off."""
+    said = sets_the_pace(r)
+    far = far_off.sentences(r.scenario)
+    return Said(" ".join([said, *far]), said.claims)
+
+
+def sets_the_pace(r):
     s = r.scenario
     if s.placement == "one pool":
         who = (
@@ -583,7 +639,7 @@ def export(k, r):
         **(dict(dcp=engine.context_parallel) if engine.context_parallel > 1 else {}),
         **(dict(servers=math.ceil(engine.size / SERVER)) if engine.size > SERVER else {}),
         engines=s.engines(engine.gpus),
-        memory_fraction=k.util,
+        memory_fraction=round(s.job.engine.hbm_share - 0.005, 2) if s.job.engine.hbm_share < k.util else k.util,
         concurrency=at_once,
         chunk=max(PREFILL, at_once),  # vLLM wants a token at least for each sequence
         weights_dtype=weights_dtype(s),
@@ -601,18 +657,23 @@ def export(k, r):
         **(dict(grouped=True) if s.grouped else {}),
         **(dict(prefix_cache=True) if s.shared_cache else {}),
         **(dict(offload_gib=offloaded_gib(s)) if s.turns > 1 and s.kept == OFFLOAD else {}),
-        overlap=k.overlap,
+        overlap=s.overlap,
         reuse_log_probs=k.reuse,
         estimator="grpo",
         reference=k.reference,
         training_gpus=training,
         **(dict(generating_gpus=generating) if two else {}),
-        offload=not two,
+        offload=not two and s.sharing == planner.SHARING[0],
+        **(dict(adapters=s.adapters) if s.adapters else {}),
+        **(dict(base_bits=4) if s.adapters and s.four_bits else {}),
+        **(dict(optimizer_bits=8) if s.moment_bits == 8 else {}),
+        **(dict(offload_state=s.on_host) if s.on_host != memory.KEPT_ON_HOST[0] and not s.adapters else {}),
+        **(dict(shared_weights=True) if s.one_copy else {}),
         zero=s.zero,
         **(dict(training_tensor=s.training_tensor) if s.training_tensor > 1 else {}),
         **(dict(training_stages=s.training_stages) if s.training_stages > 1 else {}),
         recompute=k.recompute,
         sequence_parallel=s.training_parallel,
         **(dict(expert_parallel=s.dealt) if s.dealt > 1 else {}),
-        logits_chunk=planner.LOGITS_CHUNK,
+        **(dict(logits_chunk=s.logits_chunk) if s.logits_chunk else {}),
     )

@@ -66,7 +66,8 @@ def test_a_cell_overflows_where_and_only_where_its_memory_does_not_fit():
         over = [bool(engine) and laid_out, bool(trainer) and laid_out]
         assert [pool.over for pool in pools] == [pool.high > 1 for pool in pools] == over, (k, misfits)
         if not misfits:
-            assert pools[1].high == pytest.approx(envelope.peak(s.model, s.accelerator, s.job).share)
+            peak = envelope.peak(s.held, s.accelerator, s.job)
+            assert peak.moment == "generate" or pools[1].high == pytest.approx(peak.share)
         settings_drawn[any(over)] += 1
     assert min(settings_drawn.values()) > 5, settings_drawn
 
@@ -105,8 +106,8 @@ def test_a_step_waits_for_the_trainers_at_first_and_for_the_engines_behind_a_fas
         s, _ = job(Knobs(**knobs))
         return dict(cluster.step_lanes(s, planner.plan(s))["rows"])
 
-    assert lanes() == {"engines": "", "trainers": "set the pace"}
-    assert lanes(recompute="selective", training_parallel=2)["engines"] == "set the pace"
+    assert lanes(host=0.0) == {"engines": "", "trainers": "set the pace"}
+    assert lanes(host=0.0, recompute="selective", training_parallel=2)["engines"] == "set the pace"
     assert set(lanes(overlap="async", test_seconds=2.0)) == {"engines", "tests", "trainers"}
     assert lanes(overlap="sync") == {"all GPUs": ""}
 

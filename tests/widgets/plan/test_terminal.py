@@ -42,7 +42,8 @@ def drawn(n):
             k |= dict(gpus=32 * (k["gpus"] // 32 + 1), share=0.5)
         k |= dict(turns=chance.choice([1, 1, 2, 10]), returned=chance.randint(0, 1000))
         k |= dict(tool_seconds=chance.choice([0.0, 5.0, 60.0]), updates=chance.choice([1, 1, 2, 4]))
-        k |= dict(bandwidth=0.75, flops=0.6)  # what the terminal does not ask for
+        k |= dict(bandwidth=0.75, flops=0.6, host=60.0)  # what the terminal does not ask for
+        k |= dict(trained=chance.choice([plan.ALL_WEIGHTS, plan.ALL_WEIGHTS, plan.LORA, plan.QLORA]))
         if chance.random() < 0.3:
             k["timed"] = TIMED if chance.random() < 0.5 else f"{TIMED}, 2 GPUs"
         if chance.random() < 0.5:
@@ -55,9 +56,9 @@ def drawn(n):
 
 
 ALIKE = "gpus prompts samples prompt overlap share weights cache recompute steps zero workers price test_seconds turns"
-ALIKE += " returned tool_seconds kept batches updates host_memory"  # knobs that the terminal calls the same
+ALIKE += " returned tool_seconds kept batches updates host_memory program on_host transfer currency"  # named the same
 RENAMED = dict(utilization="util", dp="data_parallel", pp="pipeline", train_cp="training_parallel")
-RENAMED |= dict(train_tp="training_tensor", train_pp="training_stages", train_ep="expert_parallel")
+RENAMED |= dict(adam_bits="adam", train_tp="training_tensor", train_pp="training_stages", train_ep="expert_parallel")
 
 
 def arguments(k, config):
@@ -71,6 +72,12 @@ def arguments(k, config):
     words += ["--dcp", "0"] if k.cut_copies else []
     words += ["--shared-cache"] if k.shared_cache else []
     words += ["--group-prompts"] if k.grouped else []
+    words += ["--lora", str(k.rank)] if k.trained != plan.ALL_WEIGHTS else []
+    words += ["--four-bits"] if k.trained == plan.QLORA else []
+    words += ["--whole-logits"] if k.whole_logits else []
+    words += ["--unpacked"] if k.unpacked else []
+    named = dict(zip(plan.SHARING, terminal.SHARING))
+    words += ["--sharing", named[k.sharing]] if k.sharing in named else []
     words += ["--timed", k.timed] if k.timed else []
     return words + (["--measured", k.seconds] if k.seconds else [])
 
