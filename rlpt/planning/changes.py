@@ -231,7 +231,7 @@ def arranged(s: Scenario) -> Change:
     shared, sharded = (fastest(there, trainers(there)) for there in (s, whole))
     # splitting the weights may force a worse split of pools
     for laid in dict.fromkeys((shared, sharded, well_trained(shared))):
-        for sized in (there for there in engines_worth_trying(well_kept(laid)) if spanning(s, there) == FREE):
+        for sized in engines_worth_trying(well_kept(laid)):
             for there in balanced(sized) if s.placement == "two pools" else (sized,):
                 if not planner.misfits(there) and (takes := planner.seconds(there)) < (1 - ALIKE) * best.seconds:
                     best = Change(moves(s, there), FREE, "19", there, takes)
@@ -249,11 +249,12 @@ def engines_worth_trying(s: Scenario) -> Iterator[Scenario]:
         if size <= s.accelerator.scaleup_domain:
             yield planner.laid_out(s, layouts.Layout(size))
     sizes: set[int] = set()
+    most = max(s.accelerator.scaleup_domain, s.engine.size if s.engine.tensor_parallel else 0)  # more is not free
     for at in planner.layouts_of(s, s.engine.pool):
         one_group = at.layout == layouts.Layout(at.layout.gpus)
         # stages are for what no single server holds; within one they are not tried
         inside = at.layout.gpus <= s.accelerator.scaleup_domain and (one_group or at.layout.pipeline > 1)
-        if not inside and at.layout.gpus not in sizes and len(sizes) < WIDE:
+        if not inside and at.layout.gpus <= most and at.layout.gpus not in sizes and len(sizes) < WIDE:
             sizes.add(at.layout.gpus)
             yield planner.laid_out(s, at.layout)
 

@@ -119,9 +119,9 @@ class Pair(NamedTuple):
     before: Compared
     after: Compared
 
-    def within(self, factor: float, expected: float = 1.0) -> bool:
-        """Whether the first step, times `expected`, predicts the second within `factor`, times or divided by."""
-        off = self.after.ratio / self.before.ratio / expected
+    def within(self, factor: float) -> bool:
+        """Whether the first step predicts the second within `factor`, times or divided by."""
+        off = self.after.ratio / self.before.ratio
         return 1 / factor <= off <= factor
 
 
@@ -171,7 +171,7 @@ def table() -> str:
             c, seconds = found.get((row.name, role)), getattr(row, role)
             if seconds and (c or (role == "step" and not row.computed)):
                 shown = (f"{c.predicted:,.0f}", f"{c.ratio:.2f}") if c else ("not computed", "a miss")
-                fitted = "fitted" if row.fitted else "unused"
+                fitted = "yes" if row.fitted else "no"
                 lines.append(f"|{'|'.join((row.name, NAMED[role], fitted, f'{seconds:,.1f}', *shown))}|")
     return "\n".join(lines)
 

@@ -18,11 +18,11 @@ EXAMPLE = planner.Scenario(
 KEPT = replace(EXAMPLE, recompute="selective", training_parallel=2)  # two GPUs share a sequence's activations
 STAGES = {
     "as it is": EXAMPLE,
-    "engines of 4": replace(EXAMPLE, tensor_parallel=4),
     "activations kept": KEPT,
-    "both": replace(KEPT, tensor_parallel=4),
-    "both, log-probs reused": replace(KEPT, tensor_parallel=4, reuse=True),
-    "and split 72 + 56": replace(KEPT, tensor_parallel=4, reuse=True, share=72 / 128),
+    "split 76 + 52": replace(EXAMPLE, share=76 / 128),
+    "both": replace(KEPT, share=76 / 128),
+    "both, log-probs reused": replace(KEPT, share=76 / 128, reuse=True),
+    "and split 84 + 44": replace(KEPT, share=84 / 128, reuse=True),
 }
 
 
@@ -43,7 +43,7 @@ def lanes(name):
             *(bars(["engines", "trainer"], high, part, i) for i, (part, high) in enumerate(parts.items(), 1)),
             line([-0.5, 1.5], [seconds, seconds], "step", 5, "reference"),
             label(0.5, 1.02 * seconds, f"step {seconds:.0f} s", 0, "center"),
-            y_range=[0, 360],
+            y_range=[0, 560],
             stacked=True,
             ticks=dict(tickangle=0),
         )
@@ -63,19 +63,16 @@ def lanes_said(name):
 def published():
     steps = [c for c in validation.compared() if c.role == "step"]
     kinds = {"dense": [c for c in steps if not c.row.model.moe], "experts": [c for c in steps if c.row.model.moe]}
-    ends = [20.0, 1000.0]
-    marks = [
-        line(ends, ends, "as predicted", 1, "reference"),
-        label(ends[1], 0.8 * ends[1], "as predicted", 0, "right"),
-    ]
-    most = calibration.PUBLISHED[1]
-    marks += [
-        line([ends[0], ends[1] / most], [most * ends[0], ends[1]], f"{most} times", 5, "reference"),
-        label(0.95 * ends[1] / most, 0.84 * ends[1], f"× {most}", 0, "right"),
-    ]
+    ends = [20.0, 2000.0]
+    marks = [line(ends, ends, "as predicted", 1, "reference"), label(60, 76, "as predicted", 0, "right")]
+    width = calibration.WIDTH
+    for low, high, words in ((1.0, width, f"× {width}"), (width, 1.0, f"÷ {width}")):
+        marks.append(line([ends[0] * low, ends[1] / high], [ends[0] * high, ends[1] / low], words, 5, "reference"))
+    marks.append(label(0.95 * ends[1] / width, 0.9 * ends[1], f"× {width}", 0, "right"))
+    marks.append(label(0.97 * ends[1], 0.95 * ends[1] / width, f"÷ {width}", 0, "right"))
     for series, (kind, runs) in enumerate(kinds.items(), 1):
         marks.append(dots([c.predicted for c in runs], [c.published for c in runs], kind, series))
-        marks.append(label(950, 40 * 0.7**series, kind, series, "right"))
+        marks.append(label(1900, 40 * 0.7**series, kind, series, "right"))
     return [
         panel(
             "Published steps against predicted ones",
@@ -83,8 +80,8 @@ def published():
             *marks,
             x="predicted, s",
             log="xy",
-            x_range=[20, 1000],
-            y_range=[20, 1000],
+            x_range=[20, 2000],
+            y_range=[20, 2000],
         )
     ]
 

@@ -149,10 +149,11 @@ PRESETS = {
     "7B on one machine": SMALL,
     "DeepSeek-V3 on 128 + 128 H200": replace(
         Knobs(model="deepseek-v3", accelerator="h200", gpus=256, weights="fp8"),
-        tensor_parallel="2",
+        tensor_parallel="1",
         data_parallel=8,
         expert_parallel="16",
-        training_parallel=4,
+        zero="1",
+        training_stages="8",
     ),
     "7B, ten turns with tools": replace(
         SMALL, gpus=16, overlap="one-off", turns=10, returned=500, test_seconds=30.0, workers=256, reference=True

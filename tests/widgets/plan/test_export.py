@@ -17,6 +17,9 @@ from widgets.plan.widget import PRESETS, Knobs
 TRAINERS = tuple(program for program in options.VERSIONS if program not in options.ENGINES)
 
 
+V3 = replace(PRESETS["DeepSeek-V3 on 128 + 128 H200"], zero="3", training_stages="1", tensor_parallel="2")
+
+
 def exported(k):
     """(scenario, {trainer: its text}) of a setting that fits, else None."""
     (r,) = plan.run(k)
@@ -85,7 +88,7 @@ def test_what_random_settings_export_fits_or_is_refused():
 
 
 def test_engines_of_several_servers_are_started_as_planned_or_not_at_all():
-    k = PRESETS["DeepSeek-V3 on 128 + 128 H200"]
+    k = replace(V3, training_parallel=4)
     _, texts = exported(k)
     assert "rollout.data_parallel_size=8" in texts["verl"] and "expert_parallel_size=16" in texts["verl"]
     assert refused(texts["OpenRLHF"]) and refused(texts["TRL"])
@@ -131,9 +134,8 @@ def test_a_trainer_in_groups_and_stages_is_verls_megatron_engine(overlap):
 
 
 def test_experts_of_stages_are_dealt_out_by_megatron_and_those_of_full_sharding_by_veomni():
-    k = replace(PRESETS["DeepSeek-V3 on 128 + 128 H200"], training_parallel=1)
     for more, engine in ((dict(zero="1", training_stages="8"), "megatron"), (dict(training_parallel=4), "veomni")):
-        s, texts = exported(replace(k, **more))
+        s, texts = exported(replace(V3, **more))
         same_job("verl", texts["verl"], s)
         assert f"model_engine={engine} " in texts["verl"] and texts["verl"].count("model_engine") == 1
 
