@@ -6,8 +6,9 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
@@ -30,10 +31,12 @@ WIDTHS, WEIGHTS = user_inputs.WIDTHS, user_inputs.WEIGHTS
 
 def config(text: str) -> Model:
     """A Model from a name in our table, from a config.json, or from one on standard input ("-")."""
-    if text in MODELS:
-        return MODELS[text]
+    named = text.lower().rpartition("/")[2]
+    if named in MODELS and not Path(text).is_file():
+        return MODELS[named]
     if text != "-" and not Path(text).is_file():
-        raise argparse.ArgumentTypeError(f"“{text[:80]}” is neither a model in the list (see --help) nor a file")
+        what = f"“{text[:80]}” is neither a model in the list nor a file"
+        raise argparse.ArgumentTypeError(what + meant(named.removesuffix("-instruct"), MODELS))
     model, _, notes = refused(user_inputs.model, argparse.FileType(encoding="utf-8")(text).read())
     if NOT_READ in notes:
         sys.stderr.write(f"{notes[notes.index(NOT_READ) :]}\n")
@@ -41,12 +44,18 @@ def config(text: str) -> Model:
 
 
 def chip(text: str) -> Accelerator:
-    if text in ACCELERATORS:
-        return ACCELERATORS[text]
-    if not re.search(r"\d ", text):  # a name, not numbers with units
+    named = re.sub(r"[\s-]", "_", text.lower())
+    if named in ACCELERATORS:
+        return ACCELERATORS[named]
+    if not re.search(r"\d ?GB", text, re.IGNORECASE) or "," not in text:  # a name, not numbers with units
         must = f"Use a name from --help, or numbers, for example: {user_inputs.CHIP_EXAMPLE}"
-        raise argparse.ArgumentTypeError(f"no chip is called “{text[:40]}”. {must}")
+        raise argparse.ArgumentTypeError(f"no chip is called “{text[:40]}”{meant(named, ACCELERATORS)}. {must}")
     return refused(user_inputs.chip, text)[0]
+
+
+def meant(text: str, names: Iterable[str]) -> str:
+    near = get_close_matches(text, names, 1, 0.4) or [name for name in names if text in name][:1]
+    return f"; did you mean {near[0]}" if near else " (see --help)"
 
 
 def law(text: str) -> Law:
@@ -294,6 +303,8 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         made = planner.known(made, chosen.timed, chosen.measured)
     except ValueError as refusal:
         parser.error(str(refusal))
+    if chosen.sharing == "one-copy" and not chosen.lora:
+        parser.error("--sharing one-copy shares the weights below adapters: add --lora RANK")
     if chosen.four_bits and not chosen.lora:
         parser.error("--four-bits stores the weights below adapters: add --lora RANK")
     return made
@@ -330,13 +341,43 @@ def table(found: planner.Plan, path: Sequence[changes.Change], alone: Sequence[c
     return "\n".join([*lines, *far_off.sentences(s), foot.format(*reached, planner.spread(s).words)])
 
 
-def refused_job(parser: Parser, why: str, nearest: Sequence[refusals.Fitting], as_json: bool) -> NoReturn:
-    """Ends with status 2: one sentence on standard error, and the nearest jobs that fit; as JSON on standard output."""
-    if as_json:
-        listed = [{"change": f.words, "costs": f.costs, "step_seconds": f.seconds} for f in nearest]
+# {option: field of planner.Scenario} of what refusals.py proposes
+PROPOSED = dict(gpus="gpus", prompts="prompts", overlap="overlap", kept="kept", recompute="recompute", zero="zero")
+PROPOSED |= dict(train_cp="training_parallel", train_tp="training_tensor", train_pp="training_stages", lora="adapters")
+PROPOSED |= dict(train_ep="expert_parallel", on_host="on_host")
+
+
+def typed(s: planner.Scenario, there: planner.Scenario, program: str) -> str:
+    """The options that change one scenario into another, as they are typed."""
+    words = [
+        f"--{option.replace('_', '-')} {getattr(there, field)}"
+        for option, field in PROPOSED.items()
+        if getattr(there, field) != getattr(s, field)
+    ]
+    words += ["--four-bits"] if there.four_bits and not s.four_bits else []
+    words += [f"--limit {there.law.longest:.0f}"] if there.law.longest != s.law.longest else []
+    words += [f"--chip {there.accelerator.key}"] if there.accelerator != s.accelerator else []
+    if there.placement == "one pool" and planner.by_program(there, program).sharing != there.sharing:
+        words += [f"--sharing {next(name for name, way in SHARING.items() if way == there.sharing)}"]
+    return " ".join(words)
+
+
+def refused_job(parser: Parser, s: planner.Scenario, why: str, chosen: argparse.Namespace) -> NoReturn:
+    """Ends with status 2: one sentence on standard error, and the nearest jobs that fit, with the options to add; as
+    JSON on standard output.
+    """
+    nearest = [(one, typed(s, one.scenario, chosen.program)) for one in refusals.nearest(s)]
+    if chosen.json:
+        listed = [
+            {"change": f.words, "options": options, "costs": f.costs, "step_seconds": f.seconds}
+            for f, options in nearest
+        ]
         sys.stdout.write(json.dumps({"fits": False, "why": why, "would_fit": listed}, indent=2) + "\n")
-    fitting = [f"  {f.words}: a step {f.seconds:,.0f} s; trade-off: {f.costs}" for f in nearest]
-    would = ["what would fit:", *fitting] if fitting else []
+    fitting = [
+        f"  {options or 'without --whole-logits'}: {f.words}; a step {f.seconds:,.0f} s; trade-off: {f.costs}"
+        for f, options in nearest
+    ]
+    would = ["what would fit, with these options:", *fitting] if fitting else []
     parser.error("\n".join([f"this job does not fit: {why}", *would]))
 
 
@@ -387,7 +428,7 @@ def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.plan
         chosen = parser.parse_args(words)
         made = scenario(parser, chosen)
         if misfits := planner.misfits(made):
-            refused_job(parser, misfits[0].what, refusals.nearest(made), chosen.json)
+            refused_job(parser, made, misfits[0].what, chosen)
         answered = planner.plan(made), changes.best_changes(made), changes.worth_trying(made)
         untimed = replace(made, efficiency=throughput.ENGINE)
         engine = planner.understood(untimed, chosen.timed) if chosen.timed else None

@@ -30,6 +30,7 @@ WAYS = {  # {overlap: its name in lesson 19}
     "async": topology.ASYNC,
 }
 CURRENCIES = ("$", "€", "£", "¥", "₹", "CHF")  # ¥ is the yuan as well as the yen
+PACKED = 8192  # assumed: tokens of a micro-batch of short sequences
 LOGITS_CHUNK = 1024  # assumed: tokens whose logits exist at once while training
 SHARING = (envelope.PLACEMENTS[0], envelope.PLACEMENTS[1], envelope.BOTH_STAY, envelope.ONE_COPY)
 # {program: how it uses one pool of GPUs, by its own defaults}; the others move the training state aside
@@ -85,7 +86,7 @@ class Scenario:
     logits_chunk: int | None = LOGITS_CHUNK
     transfer: str = "broadcast"  # one of fabric.TRANSFERS: how weights get from one pool to the other
     packed: bool = True  # a micro-batch is filled with sequences; otherwise it is one
-    host_gb: float = 2000.0  # host memory of a server
+    host_gb: float = 2000.0  # host memory of a server of eight GPUs; of fewer, in proportion
     reference: bool = False
     reuse: bool = False  # the engine's log-probs replace the old ones
     test_seconds: float = 0.0  # for the test of one completion, on average
@@ -172,7 +173,7 @@ class Scenario:
         training = Training(
             self.gpus,
             reference=self.reference and not self.adapters,  # adapters that are switched off leave the reference
-            tokens=self.longest,  # assumed: a micro-batch is one sequence of maximum length
+            tokens=self.longest,
             length=self.longest,
             recompute=self.recompute,
             logits_chunk=self.logits_chunk,
@@ -187,7 +188,12 @@ class Scenario:
             expert_parallel=self.dealt,
         )
         placement = "two pools" if self.placement == "two pools" else self.sharing
+        if placement == envelope.ONE_COPY and not self.adapters:  # trained weights are no engine's
+            placement = SHARING[1]
         asked = envelope.Job(self.gpus, training, engine, placement, self.share)
+        _, trainer_alone = envelope.parts(self.model, self.accelerator, replace(asked, engine=engine))
+        training = replace(training, tokens=self.micro_batch(trainer_alone))
+        asked = replace(asked, training=training)
         if placement in envelope.STAYING:
             free = envelope.free_share(self.held, self.accelerator, asked)
             asked = replace(asked, engine=replace(engine, hbm_share=max(min(engine.hbm_share, free - 1e-9), 0.0)))
@@ -200,6 +206,17 @@ class Scenario:
             copies = engines.group // self.model.shards_by_head(engines.group)
             return laid_out(self, replace(layouts.layout_of(engines), context_parallel=copies)).job
         return asked
+
+    def micro_batch(self, training: Training) -> int:
+        """Tokens of a micro-batch: the longest sequence and, if sequences are packed, as many more as fit, up to
+        PACKED.
+        """
+        tokens = max(PACKED, self.longest) if self.packed else self.longest
+        while tokens > self.longest:
+            if not memory.training_misfits(self.model, self.accelerator, replace(training, tokens=tokens)):
+                break
+            tokens = max(tokens // 2, self.longest)
+        return tokens
 
     @cached_property
     def parts(self) -> tuple[Engine, Training]:
@@ -240,9 +257,9 @@ def by_program(s: Scenario, program: str, sharing: str | None = None) -> Scenari
     if "sharing" in usual or s.placement != "one pool":
         return s
     in_turn, engine_sleeps, both_stay, one_copy = SHARING
-    ways = [in_turn, engine_sleeps, *([one_copy] if s.adapters else [])]
-    if s.adapters and s.four_bits:  # no program puts weights in four bits aside; Unsloth shares them on one GPU
-        ways = [one_copy, both_stay] if s.gpus == 1 else [both_stay, one_copy]
+    shared = [one_copy] if s.adapters and s.gpus == 1 else []  # Unsloth's
+    # no program puts weights in four bits aside
+    ways = [*shared, both_stay] if s.adapters and s.four_bits else [in_turn, engine_sleeps, *shared]
     tried = [replace(s, sharing=way) for way in ways]
     return next((there for there in tried if not impossible(there)), tried[0])
 
@@ -374,14 +391,15 @@ def beyond_the_host(s: Scenario) -> list[memory.Misfit]:
     state = kept + waiting
     apart = s.placement == "two pools"  # then these are different servers
     needs = max(state, caches) if apart else state + caches
-    if needs <= s.host_gb:
+    has = s.host_gb * min(s.gpus, SERVER) / SERVER
+    if needs <= has:
         return []
     what = "training state on the host while the engine generates" if waiting else "training state kept on the host"
     what = what if state and not (apart and caches > state) else "caches on the host while tools run"
     what += f" and {caches:,.0f} GB of caches" if state and caches and not apart else ""
-    what += f": {needs:,.0f} GB a server, of {s.host_gb:,.0f}"
+    what += f": {needs:,.0f} GB a server, of {has:,.0f}"
     mend = "More servers, more memory, or two pools." if state else "More memory, or a cache that is held."
-    return [memory.Misfit(what, needs, s.host_gb, mend, "host")]
+    return [memory.Misfit(what, needs, has, mend, "host")]
 
 
 def offloaded_bytes(s: Scenario) -> float:
@@ -416,7 +434,13 @@ def spread(s: Scenario) -> calibration.Range:
 
 def roles(s: Scenario) -> step.Roles:
     """Predicted seconds of each role: by the formulas, times the factors of a timed job, if any."""
-    return calibration.scaled(formulas(s), calibration.factors(s.calibration, s))
+    computed, by_role = formulas(s), calibration.factors(s.calibration, s)
+    known = s.calibration.timed if s.calibration else ()
+    tools = (s.turns - 1) * s.tool_seconds  # the reader's own seconds, as those of tests
+    tools = 0.0 if {"rollout", calibration.WHOLE} & set(known) else min(tools, computed.tail)
+    without = replace(computed, rollout=computed.rollout - tools, tail=computed.tail - tools)
+    found = calibration.scaled(without, by_role)
+    return replace(found, rollout=found.rollout + tools, tail=found.tail + tools)
 
 
 def formulas(s: Scenario) -> step.Roles:
@@ -445,6 +469,9 @@ def roles_with(s: Scenario, by: trainer.Trainer, sequences: trainer.Batch) -> st
 def delivered(s: Scenario) -> float:
     """Seconds until the engines have the new weights; of adapters, nothing else is sent."""
     way = fabric.BROADCAST if s.placement == "one pool" else fabric.TRANSFERS[s.transfer]  # assumed of one pool
+    chip = s.accelerator
+    card = chip.scaleup_gb_per_second if s.placement == "one pool" else chip.nic_gb_per_second * (1 - way.into_each / 2)
+    way = way._replace(bytes_per_second=min(way.bytes_per_second, 1e9 * card))
     if s.adapters:
         own = memory.adapter_params(s.model, s.adapters)
         return 0.0 if s.one_copy else fabric.sent_seconds(2.0 * own, 9 * s.model.layers, way, s.engine.size)
@@ -453,10 +480,12 @@ def delivered(s: Scenario) -> float:
 
 def moved_aside(s: Scenario) -> float:
     """Seconds in which one pool of GPUs changes hands: what leaves for the host's memory and comes back."""
-    if s.sharing == envelope.PLACEMENTS[0]:
-        return topology.offload_seconds(s.model, s.parts[1])
-    if s.sharing == envelope.PLACEMENTS[1]:
-        return memory.weight_bytes_per_gpu(s.held, s.engine) / topology.OFFLOAD_BYTES_PER_SECOND
+    link = 1e9 * trainer.LINK * (s.accelerator.host_gb_per_second or trainer.PCIE_GB_PER_SECOND)
+    link = min(topology.OFFLOAD_BYTES_PER_SECOND, link)
+    if s.job.placement == envelope.PLACEMENTS[0]:
+        return 2 * memory.waiting_bytes(s.model, s.parts[1]) / link
+    if s.job.placement == envelope.PLACEMENTS[1]:
+        return memory.weight_bytes_per_gpu(s.held, s.engine) / link
     return 0.0
 
 
@@ -485,7 +514,7 @@ def trained(s: Scenario, train: bool = True) -> trainer.Pass:
 
 
 def trainer_of(s: Scenario) -> trainer.Trainer:
-    """The trainer in the layout of its state; a micro-batch is as long as the longest sequence."""
+    """The trainer in the layout of its state."""
     training = s.parts[1]
     return trainer.Trainer(
         training.gpus,
@@ -495,7 +524,7 @@ def trainer_of(s: Scenario) -> trainer.Trainer:
         expert_parallel=training.expert_parallel,
         zero=training.zero,
         recompute=s.recompute == "full",
-        pack=s.longest if s.packed else 0,
+        pack=training.tokens if s.packed else 0,
         filled=trainer.FILLED if s.packed else 1.0,
         on_host=s.on_host,
         adapters=s.adapters,
@@ -569,7 +598,7 @@ def plan(s: Scenario) -> Plan:
     engine, expected, far = s.engine, roles(s), spread(s)
     return Plan(
         s,
-        envelope.peak(s.held, s.accelerator, s.job),
+        needed(s),
         engine,
         live(s),
         expected,
@@ -580,6 +609,16 @@ def plan(s: Scenario) -> Plan:
         step.idle_share(expected, step.pausing(s.overlap)),
         s.ahead * topology.lag(s, WAYS[s.overlap], engine.pool, (expected.log_probs + expected.train) / seconds(s)),
     )
+
+
+def needed(s: Scenario) -> envelope.Peak:
+    """The fullest moment. Beside training state a cache fills what is left, and what it needs is one sequence."""
+    job = s.job
+    if job.placement in envelope.STAYING:
+        engine = s.engine
+        least = memory.weight_bytes_per_gpu(s.held, engine) + memory.cache_bytes(s.held, engine.longest, engine)
+        job = replace(job, engine=replace(engine, hbm_share=least / s.accelerator.hbm_bytes))
+    return envelope.peak(s.held, s.accelerator, job)
 
 
 def live(s: Scenario) -> float:

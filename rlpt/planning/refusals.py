@@ -15,6 +15,7 @@ from rlpt.planning import changes, planner
 from rlpt.planning.planner import Scenario
 from sim.cluster import envelope, memory
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.turns import HOLD
 from sim.words import counted
 
 RANK = 32  # of the adapters that are proposed
@@ -35,7 +36,7 @@ def nearest(s: Scenario, n: int = NEAREST) -> list[Fitting]:
     """At most n jobs that fit, each different in kind."""
     found: list[Fitting] = []
     for words, costs, candidates in kinds(s):
-        there = next((there for there in candidates if not planner.misfits(there)), None)
+        there = next((there for there in candidates if there != s and not planner.misfits(there)), None)
         if there is not None:
             found.append(Fitting(words(there), costs, there, planner.seconds(there)))
         if len(found) == n:
@@ -45,26 +46,32 @@ def nearest(s: Scenario, n: int = NEAREST) -> list[Fitting]:
 
 def kinds(s: Scenario) -> Iterator[tuple]:
     """(words of a scenario, what it costs, candidates) of each kind of change, nearest first."""
-    fewest = planner.fewest_gpus(s)
+    fewest = next((gpus for gpus in more_gpus(s) if not planner.misfits(replace(s, gpus=gpus))), None)
     few = fewest is not None and fewest <= 2 * s.gpus
-    more = (lambda there: f"{counted(there.gpus, 'GPU')}", "more GPUs", bought(s, fewest))
+    more = (lambda there: f"{counted(there.gpus, 'GPU')}", "more GPUs", [replace(s, gpus=fewest)] if fewest else [])
     part = planner.impossible(s)[0].part if planner.impossible(s) else "input"
     if part == "input":
         return
     if part == "batch":
         yield lambda there: batch_words(there), "a larger batch", filled(s)
-    yield lambda there: f"another layout: {changes.moves(s, there)}", "nothing", rearranged(s)
+    yield lambda there: f"another layout: {laid_out(s, there)}", "nothing", rearranged(s)
+    if s.placement == "one pool":
+        ways = [replace(s, sharing=way) for way in planner.SHARING[:2] if way != s.sharing]
+        yield lambda there: SHARED[there.sharing], "nothing", ways
+    if s.turns > 1 and s.kept != HOLD:
+        yield lambda there: changes.KEPT[there.kept], "a smaller batch in the engine", [replace(s, kept=HOLD)]
     if s.placement == "two pools":
         yield lambda there: "all GPUs in one pool", "generating and training take turns", [replace(s, overlap="sync")]
-    if not s.adapters:
-        yield lambda there: KEPT[there.on_host], "a slower update", kept_on_host(s)
+    if s.on_host != "all":
+        yield lambda there: kept_words(s, there), "a slower update", kept_on_host(s)
     if few:
         yield more
     shorter = shortened(s)
     if shorter and shorter.law.longest >= LEAST * s.law.longest:
         yield lambda there: cut_words(there), "longer completions are cut off", [shorter]
     what = "weights that are shared, or rounded" if s.adapters else "adapters instead of all weights"
-    yield lambda there: adapter_words(there), what, chain(adapted(s, s.four_bits), adapted(s, True))
+    if not (s.adapters and s.four_bits and s.one_copy):
+        yield lambda there: adapter_words(s, there), what, chain(adapted(s, s.four_bits), adapted(s, True))
     if not few:
         yield more
     if shorter and shorter.law.longest < LEAST * s.law.longest:
@@ -73,16 +80,38 @@ def kinds(s: Scenario) -> Iterator[tuple]:
 
 
 KEPT = {"optimizer": "the optimizer's state in host memory", "all": "weights and optimizer in host memory"}
+SHARED = {
+    planner.SHARING[0]: "the training state in host memory while the engine generates",
+    planner.SHARING[1]: "the training state on the GPUs while the engine generates",
+}
+
+
+def laid_out(s: Scenario, there: Scenario) -> str:
+    """How the trainer is laid out otherwise."""
+    chunks = "logits in chunks" if there.logits_chunk and not s.logits_chunk else ""
+    return ", ".join(filter(None, (changes.moves(s, there), chunks)))
+
+
+def also(s: Scenario, there: Scenario) -> str:
+    """The same behind what else is different."""
+    layout = laid_out(replace(s, on_host=there.on_host, adapters=there.adapters, four_bits=there.four_bits), there)
+    return f", {layout}" if layout else ""
+
+
+def kept_words(s: Scenario, there: Scenario) -> str:
+    kept = memory.host_bytes(there.model, there.parts[1]) * min(there.parts[1].gpus, planner.SERVER) / 1e9
+    what = "the frozen weights in host memory" if there.adapters else KEPT[there.on_host]
+    return f"{what} ({kept:,.0f} GB a server){also(s, there)}"
 
 
 def cut_words(there: Scenario) -> str:
     return f"completions of at most {there.law.longest:,.0f} tokens"
 
 
-def adapter_words(there: Scenario) -> str:
+def adapter_words(s: Scenario, there: Scenario) -> str:
     kind = f"QLoRA of rank {there.adapters}" if there.four_bits else f"LoRA of rank {there.adapters}"
     shared = there.placement == "one pool" and there.sharing == envelope.ONE_COPY
-    return f"{kind}{', with one copy of the weights for engine and trainer' if shared else ''}"
+    return f"{kind}{', one copy of the weights for engine and trainer' if shared else ''}{also(s, there)}"
 
 
 def batch_words(there: Scenario) -> str:
@@ -115,7 +144,7 @@ def rearranged(s: Scenario) -> Iterator[Scenario]:
 
 
 def kept_on_host(s: Scenario) -> Iterator[Scenario]:
-    for kept in memory.KEPT_ON_HOST[1:]:
+    for kept in memory.KEPT_ON_HOST[1:] if not s.adapters else ("all",):
         there = replace(s, on_host=kept)
         yield there
         yield from rearranged(there)
@@ -124,17 +153,20 @@ def kept_on_host(s: Scenario) -> Iterator[Scenario]:
 def adapted(s: Scenario, four_bits: bool) -> Iterator[Scenario]:
     there = replace(s, adapters=s.adapters or RANK, four_bits=four_bits, zero=3, training_tensor=1, training_stages=1)
     yield there
-    if s.placement == "one pool":
-        yield replace(there, four_bits=s.four_bits, sharing=envelope.ONE_COPY)
+    if s.placement == "one pool" and s.gpus == 1:  # Unsloth's
         yield replace(there, sharing=envelope.ONE_COPY)
     yield from rearranged(there)
 
 
-def bought(s: Scenario, fewest: int | None) -> Iterator[Scenario]:
-    """The fewest GPUs in whole servers, and the fewest at all."""
-    if fewest is not None:
-        whole = planner.SERVER * ceil(fewest / planner.SERVER) if fewest > planner.SERVER else fewest
-        yield from (replace(s, gpus=gpus) for gpus in (whole, fewest))
+def more_gpus(s: Scenario) -> Iterator[int]:
+    """More GPUs, one by one up to a server, then in whole servers; then the fewest at all, which may be less."""
+    yield from range(s.gpus + 1, min(planner.SERVER, 2 * s.gpus) + 1)
+    servers = s.gpus // planner.SERVER
+    yield from (planner.SERVER * n for n in range(servers + 1, servers + 9))
+    fewest = planner.fewest_gpus(s)
+    if fewest and fewest > s.gpus:
+        yield planner.SERVER * ceil(fewest / planner.SERVER)
+        yield fewest
 
 
 def shortened(s: Scenario) -> Scenario | None:

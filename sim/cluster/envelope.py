@@ -95,6 +95,8 @@ def envelope(model: Model, accelerator: Accelerator, job: Job) -> dict[str, dict
 
 def weights_alone(model: Model, training: Training) -> float:
     """The policy's weights as training holds them."""
+    if training.on_host == "all":
+        return 0.0
     if training.adapters:
         return memory.policy_bytes(model, training)
     alone = replace(training, ledger=memory.Ledger(memory.on_gpu_of(training).weights, 0, 0))

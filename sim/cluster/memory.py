@@ -320,9 +320,17 @@ def policy_bytes(model: Model, training: Training) -> float:
     if not training.adapters:
         on_gpu = replace(training, ledger=on_gpu_of(training))
         return whole_bytes(model, on_gpu) + (gathered_bytes(model, training) if training.on_host == "all" else 0.0)
+    adapters = adapter_bytes(model, training)
+    if training.on_host == "all":
+        return gathered_bytes(model, training) + adapters
+    return base_bytes(model, training) + adapters
+
+
+def base_bytes(model: Model, training: Training) -> float:
+    """The weights below adapters on each GPU, as they are stored."""
     base = NF4_BYTES * model.matrices() + 2 * (model.params() - model.matrices())
     narrower = base / (2 * model.params()) if training.four_bits else 1.0
-    return narrower * frozen_bytes(model, training) + adapter_bytes(model, training)
+    return narrower * frozen_bytes(model, training)
 
 
 def adapter_bytes(model: Model, training: Training) -> float:
@@ -343,16 +351,21 @@ def on_gpu_of(training: Training) -> Ledger:
 
 def gathered_bytes(model: Model, training: Training) -> float:
     """Of weights that live on the host, what is on a GPU at a time: two layers in bf16, one computing and one arriving,
-    with the fp32 gradient of one.
+    and, where they are trained, the fp32 gradient of one.
     """
-    return (2 * 2 + 4) * model.params() / model.layers / training.tensor_parallel
+    experts, stages = model.routed_params(), training.pipeline
+    cut = training.cut / stages, training.experts_cut / stages
+    of_layer = ((model.params() - experts) / cut[0] + experts / cut[1]) / model.layers
+    return (2 * 2 + (0 if training.adapters else 4)) * of_layer
 
 
 def host_bytes(model: Model, training: Training) -> float:
     """Training state that a GPU keeps in its host's memory also while an update runs."""
     ledger, stays = training.ledger, on_gpu_of(training)
-    if training.adapters or training.on_host == KEPT_ON_HOST[0]:
+    if training.on_host == KEPT_ON_HOST[0]:
         return 0.0
+    if training.adapters:
+        return base_bytes(model, training) if training.on_host == "all" else 0.0
     away = Ledger(*(whole - here for whole, here in zip(ledger, stays)))
     return whole_bytes(model, replace(training, ledger=away))
 
@@ -360,7 +373,7 @@ def host_bytes(model: Model, training: Training) -> float:
 def waiting_bytes(model: Model, training: Training) -> float:
     """Of the state on each GPU, what leaves it for the host's memory while engines have the GPU."""
     if training.adapters:
-        return policy_bytes(model, training)
+        return 0.0 if training.on_host == "all" else policy_bytes(model, training)
     return whole_bytes(model, replace(training, ledger=on_gpu_of(training).waiting))
 
 

@@ -3,8 +3,8 @@
 Closed form, layer by layer: matrix products and attention at assumed fractions of the peak, the traffic of everything
 between them, a floor for launching kernels, exchanges from collectives.py, the sharding of ZeRO (Rajbhandari et al.
 2019, arXiv:1910.02054), and the bubble of an interleaved pipeline (Narayanan et al. 2021, arXiv:2104.04473). The
-fractions were chosen on kernels and on published pretraining steps, never on a step of reinforcement learning. Left
-out: routing skew, stragglers, and everything that a framework does between passes.
+fractions were chosen on kernels and on published pretraining steps, and that of the H20 on published updates. Left out:
+routing skew, stragglers, and everything that a framework does between passes.
 """
 
 from dataclasses import dataclass

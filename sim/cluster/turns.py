@@ -7,7 +7,7 @@ turns come in bursts, and that a tool's seconds vary.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -215,5 +215,11 @@ def generation_seconds(
     engines, before = gpus // engine.size, session.prompt + (session.turns - 1) * session.returned / 2
     live = min(completions / engines, alive)
     stream = completions / engines / served.state(law.context(before), room, live).sessions_per_second
-    last = step.until_the_last(law, completions, engines, alive, before, served.token_of_each, FOLLOWED)
+    drained = law, completions, engines, alive, before
+    last = step.until_the_last(*drained, served.token_of_each, FOLLOWED)
+    tools = (session.turns - 1) * session.tool_seconds
+    if tools:
+        # a pass spreads tools over tokens, and a long session calls no more of them than a short one
+        without = replace(served, session=replace(session, tool_seconds=0.0))
+        last = min(last, step.until_the_last(*drained, without.token_of_each, FOLLOWED) + tools)
     return last, stream

@@ -28,10 +28,11 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
 export function fill(widget, { answer, readouts, config, hash, said = "" }, before, word) {
   widget.$$("[data-answer] > *").forEach((part, i) => part.replaceChildren(answer[i]));
   widget.$$(".readouts > div").forEach((row, i) => {
-    const { text, unit, state, over } = readouts[i];
+    const { label, text, unit, state, over } = readouts[i];
     const was = before?.readouts[i].text;
     row.className = state;
     const [value, u, said] = row.querySelectorAll("b, .u, .was");
+    row.querySelector("dt").textContent = label;
     value.textContent = text;
     value.classList.toggle("long", text.length > 14);
     u.textContent = unit;

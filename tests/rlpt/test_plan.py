@@ -105,7 +105,10 @@ def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
         (["--price", "nan"], "must be a number from 0"),
         (["--lengths", "5 4 3 2"], "quantiles must increase"),
         (["--config", "no-such-file"], "no-such-file"),
-        (["--chip", "h1000"], "no chip is called “h1000”. Use a name from --help, or numbers, for example: 80 GB"),
+        (
+            ["--chip", "h1000"],
+            "no chip is called “h1000”; did you mean h100. Use a name from --help, or numbers, for example: 80 GB",
+        ),
         (["--chip", "80 GB, 3 apples"], "“3 apples” is not one of the numbers that are read here"),
         (["--overlap", "both"], "invalid choice"),
         (["--timed", "12 ms"], "missing"),
@@ -140,7 +143,7 @@ def test_what_is_wrong_is_one_sentence_and_status_2(asked, said, form, capsys):
     out, told = capsys.readouterr()
     sentence, *would_fit = told.splitlines()
     assert ended.value.code == 2 and said in sentence
-    assert all(line.startswith(("what would fit:", "  ")) for line in would_fit)
+    assert all(line.startswith(("what would fit", "  ")) for line in would_fit)
     assert not out or (form and json.loads(out)["why"] in sentence)
 
 
@@ -174,6 +177,10 @@ def test_numbers_are_understood_with_grouped_thousands_as_on_the_page(capsys):
         (["--model", "qwen3-8b", "--gpus", "1"], ["host memory", "2 GPUs", "LoRA of rank 32"]),
         (["--model", "qwen3-8b", "--gpus", "1", "--chip", "rtx4090", "--lora", "16"], ["one copy of the weights"]),
         (["--model", "deepseek-v3", "--gpus", "96", "--chip", "h20"], ["host memory"]),
+        (["--model", "qwen2.5-7b", "--recompute", "none"], ["recompute activations"]),
+        (["--model", "llama3.1-70b", "--gpus", "8", "--prompts", "64", "--samples", "8"], ["host memory"]),
+        (["--model", "mixtral-8x7b", "--gpus", "4"], ["host memory"]),
+        (["--gpus", "7", "--train-cp", "2"], ["8 GPUs"]),
         (["--model", "qwen2.5-1.5b", "--gpus", "1", "--overlap", "async"], ["one pool"]),
         (["--updates", "600"], ["600 prompts"]),
     ],
@@ -187,6 +194,10 @@ def test_a_job_that_does_not_fit_names_the_nearest_that_do(asked, fitting, capsy
     changes = "; ".join(one["change"] for one in listed["would_fit"])
     assert all(words in changes for words in fitting)
     assert all(one["change"] in told and one["step_seconds"] > 0 for one in listed["would_fit"])
+    for one in listed["would_fit"]:  # typed, they fit, and take as long
+        assert plan.main([*asked, *one["options"].split(), "--json"]) == 0
+        predicted = json.loads(capsys.readouterr().out)["step_seconds"]
+        assert (predicted[0] * predicted[1]) ** 0.5 == pytest.approx(one["step_seconds"], rel=1e-6)
 
 
 @pytest.mark.parametrize("currency, price", [("€", "€3"), ("CHF", "CHF 3")])

@@ -85,8 +85,10 @@ def trainer(s: Scenario, misfits: Sequence[Misfit]) -> Side:
     fullest = max((name for name in moments if name != "generate"), key=lambda name: envelope.total(moments[name]))
     contents = moments[fullest]
     state, weights = sum(contents.get(part, 0) for part in STATE), contents.get("weights", 0)
-    passes = envelope.total(contents) - state - weights
-    parts = tuple(zip(("trains", "generates", "passes"), (state / has, weights / has, passes / has)))
+    cache = contents.get("cache", 0)  # of an engine that never sleeps
+    passes = envelope.total(contents) - state - weights - cache
+    amounts_of = dict(trains=state, generates=weights, passes=passes, **(dict(cache=cache) if cache else {}))
+    parts = tuple((role, amount / has) for role, amount in amounts_of.items())
     of_training = (*STATE, "activations", "logits")
     over = any(misfit.part in of_training or of_a_moment(misfit) for misfit in misfits)
     amounts = (state, "of training state"), (weights, "of weights"), (passes, "for a pass")

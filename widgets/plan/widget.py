@@ -185,7 +185,7 @@ def idle(k):
     if followed(k).overlap in TWO_POOLS:
         out["sharing"] = "two pools share nothing"
     else:
-        out["transfer"] = "one pool sends nothing across"
+        out["transfer"] = "one pool sends nothing"
     if k.program in ("TRL", "Unsloth"):
         out["unpacked"] = "this program packs nothing"
     if k.overlap != "one-off":
@@ -427,7 +427,7 @@ READOUTS = {"GPU-hours": planner.plan, "Cost": planner.plan, "Best change": chan
 
 def readouts(k, r):
     if r.misfits:
-        return impossible_job.dashes(READOUTS, "GPU-hours")
+        return would_fit_instead(r)
     s, (first, *_) = r.scenario, (*r.path, None)
     change = shortened(planner.seconds(s), first.seconds) if first else "none"
     values = [
@@ -439,6 +439,18 @@ def readouts(k, r):
         (change, re.sub(r" \(.*?\)", "", first.words) if first else "nothing saves 1 % of a step"),
     ]
     return [Readout(name, value, unit, source) for (name, source), (value, unit) in zip(READOUTS.items(), values)]
+
+
+def would_fit_instead(r):
+    """In place of the numbers of a job that does not fit, up to three jobs that do."""
+    said = [(one.words, f"a step in {duration(one.seconds, short=True)}; {one.costs}") for one in r.nearest]
+    said += [("–", "")] * (len(READOUTS) - len(said))
+    labels = ("What would fit", "or", "or ")
+    sources = (refusals.nearest, *READOUTS.values())
+    return [
+        Readout(label, capital(words), unit, source, "violated" if label == labels[0] else "")
+        for label, (words, unit), source in zip(labels, said, sources)
+    ]
 
 
 def shortened(now, then):
@@ -453,7 +465,7 @@ def rounded(amount):
 
 
 def watched(k, r):
-    needs = max(r.misfits[0].needs / r.misfits[0].has, 1.001) if r.misfits else r.found.peak.share
+    needs = max(r.misfits[0].needs / max(r.misfits[0].has, 1e-9), 1.001) if r.misfits else r.found.peak.share
     return Gauge("Need, as a share of what there is", 100 * min(needs, 1e6), 100.0, "%", expression="misfits")
 
 
@@ -528,16 +540,20 @@ def answer(k, r):
         return "It fits.", f"{each} {duration(*r.found.step_range)}."
     if r.misfits[0].part in impossible_job.NO_GIGABYTES:
         return f"{capital(CAUSES[r.misfits[0].part])}.", ""
-    return "It does not fit.", f"It would with {r.nearest[0].words}." if r.nearest else ""
+    return "It does not fit.", f"It would with {shortly(r.nearest[0].words)}." if r.nearest else ""
+
+
+def shortly(words):
+    """A change without its amounts and without what else is different."""
+    return words.partition(" (")[0].partition(",")[0]
 
 
 def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    others = "; ".join(f"{one.words} (a step in {duration(one.seconds, short=True)})" for one in r.nearest)
     why = Said(
-        f"{capital(first.what)}.{f' What would fit: {others}.' if others else ''}",
+        f"{capital(first.what)}.",
         {
             "it needs more than there is": lambda: first.needs > first.has,
             "the others fit": lambda: not any(planner.misfits(one.scenario) for one in r.nearest),
@@ -647,7 +663,7 @@ def export(k, r):
         kv_dtype=k.cache,
         prompts=k.prompts,
         samples=k.samples,
-        micro_batch_tokens=math.ceil(s.longest / s.training_parallel),
+        micro_batch_tokens=math.ceil(s.parts[1].tokens / s.training_parallel),
         context=s.longest,
         placement="colocated" if s.placement == "one pool" else "split",
         prompt=k.prompt,

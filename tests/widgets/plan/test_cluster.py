@@ -66,8 +66,9 @@ def test_a_cell_overflows_where_and_only_where_its_memory_does_not_fit():
         over = [bool(engine) and laid_out, bool(trainer) and laid_out]
         assert [pool.over for pool in pools] == [pool.high > 1 for pool in pools] == over, (k, misfits)
         if not misfits:
-            peak = envelope.peak(s.held, s.accelerator, s.job)
-            assert peak.moment == "generate" or pools[1].high == pytest.approx(peak.share)
+            peak = planner.needed(s)
+            filled = s.job.placement == envelope.BOTH_STAY  # by a cache that never leaves
+            assert filled or peak.moment == "generate" or pools[1].high == pytest.approx(peak.share)
         settings_drawn[any(over)] += 1
     assert min(settings_drawn.values()) > 5, settings_drawn
 

@@ -77,7 +77,9 @@ def arguments(k, config):
     words += ["--whole-logits"] if k.whole_logits else []
     words += ["--unpacked"] if k.unpacked else []
     named = dict(zip(plan.SHARING, terminal.SHARING))
-    words += ["--sharing", named[k.sharing]] if k.sharing in named else []
+    if k.sharing in named:
+        alone = k.trained == plan.ALL_WEIGHTS and named[k.sharing] == "one-copy"  # it shares what is below adapters
+        words += ["--sharing", "engine-sleeps" if alone else named[k.sharing]]
     words += ["--timed", k.timed] if k.timed else []
     return words + (["--measured", k.seconds] if k.seconds else [])
 
