@@ -31,8 +31,8 @@ export function fill(widget, { answer, readouts, config, hash, said = "" }, befo
     const { label, text, unit, state, over } = readouts[i];
     const was = before?.readouts[i].text;
     row.className = state;
-    const [value, u, said] = row.querySelectorAll("b, .u, .was");
-    row.querySelector("dt").textContent = label;
+    const [name, value, u, said] = row.querySelectorAll("dt, b, .u, .was");
+    name.textContent = label;
     value.textContent = text;
     value.classList.toggle("long", text.length > 14);
     u.textContent = unit;

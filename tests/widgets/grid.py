@@ -22,8 +22,9 @@ MACHINES = {
 }
 SECONDS = 5  # processor seconds a setting may take: two on a machine that does nothing else
 RISING = ("p50", "p90", "p99")  # quantiles, which four draws of five put in order
-# engines and a trainer in one piece, which any number of GPUs can have: two draws of three
-UNCUT = dict(zero="3", training_tensor="1", training_stages="1", training_parallel=1, data_parallel=1, pipeline=1)
+# engines and a trainer in one piece, which any number of GPUs can have, of a chip that has room: two draws of three
+UNCUT = dict(accelerator="h200", sharing="by the program, or what fits", zero="3", training_tensor="1")
+UNCUT |= dict(training_stages="1", training_parallel=1, data_parallel=1, pipeline=1)
 
 
 @dataclass(frozen=True)

@@ -149,14 +149,20 @@ PRESETS = {
     "7B on one machine": SMALL,
     "DeepSeek-V3 on 128 + 128 H200": replace(
         Knobs(model="deepseek-v3", accelerator="h200", gpus=256, weights="fp8"),
-        tensor_parallel="1",
-        data_parallel=8,
+        tensor_parallel="2",
+        data_parallel=4,
         expert_parallel="16",
         zero="1",
         training_stages="8",
     ),
     "7B, ten turns with tools": replace(
         SMALL, gpus=16, overlap="one-off", turns=10, returned=500, test_seconds=30.0, workers=256, reference=True
+    ),
+    "8B with QLoRA on one RTX 4090": replace(
+        Knobs(model="qwen3-8b", accelerator="rtx4090", gpus=1, trained=QLORA, program="Unsloth"),
+        prompts=8,
+        samples=8,
+        p50=512,
     ),
     "Selective recomputation": replace(Knobs(), recompute="selective"),
     "DeepSeek-V3 on 64 H100": replace(Knobs(), model="deepseek-v3", gpus=64),
@@ -184,8 +190,6 @@ def idle(k):
         out |= dict.fromkeys(("on_host", "adam"), "adapters have little state")
     if followed(k).overlap in TWO_POOLS:
         out["sharing"] = "two pools share nothing"
-    else:
-        out["transfer"] = "one pool sends nothing"
     if k.program in ("TRL", "Unsloth"):
         out["unpacked"] = "this program packs nothing"
     if k.overlap != "one-off":

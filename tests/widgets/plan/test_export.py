@@ -17,7 +17,7 @@ from widgets.plan.widget import PRESETS, Knobs
 TRAINERS = tuple(program for program in options.VERSIONS if program not in options.ENGINES)
 
 
-V3 = replace(PRESETS["DeepSeek-V3 on 128 + 128 H200"], zero="3", training_stages="1", tensor_parallel="2")
+V3 = replace(PRESETS["DeepSeek-V3 on 128 + 128 H200"], zero="3", training_stages="1", data_parallel=8)
 
 
 def exported(k):
