@@ -1,6 +1,6 @@
-// What a widget says of a run beside its curves: the state, the verdict, the numbers.
+// What a widget says of a run: the state, the verdict, the numbers.
 
-// The state with its words; a widget that trains also has a button, a cost, and how far it is.
+// The state with its words; of one that trains, a button, cost, and progress.
 export function enter(widget, state, words, { button, cost = "", percent = 0, stale = false } = {}) {
   clearTimeout(widget.slow);
   widget.figure.dataset.state = state;
@@ -24,15 +24,15 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
   widget.$(".back").hidden = !back;
 }
 
-// The readouts of a frame beside those before; options to copy; the sum of the result.
+// Readouts beside those before; options to copy; the sum of the result.
 export function fill(widget, { answer, readouts, config, hash, said = "" }, before, word) {
   widget.$$("[data-answer] > *").forEach((part, i) => part.replaceChildren(answer[i]));
   widget.$$(".readouts > div").forEach((row, i) => {
     const { label, text, unit, state, over } = readouts[i];
     const was = before?.readouts[i].text;
     row.className = state;
-    const [name, value, u, said] = row.querySelectorAll("dt, b, .u, .was");
-    name.textContent = label;
+    row.firstElementChild.textContent = label;
+    const [value, u, said] = row.querySelectorAll("b, .u, .was");
     value.textContent = text;
     value.classList.toggle("long", text.length > 14);
     u.textContent = unit;

@@ -63,7 +63,7 @@ def test_what_a_preset_exports_starts_what_was_planned(name, overlap):
     if export is None:
         return
     s, texts = export
-    assert not refused(texts["verl"])
+    assert s.four_bits or not refused(texts["verl"])  # which has no base in four bits
     for program, text in texts.items():
         if not refused(text):
             same_job(program, text, s)
@@ -150,7 +150,7 @@ def test_zero_2_is_deepspeeds_and_no_engine_of_verl_has_it():
 
 def test_what_the_review_found_left_out_is_found_without_a_gpu():
     # verl without offload: 2 x 7.6 + 14 x 7.6 GB over 8 GPUs beside 72 GB of engine
-    s, texts = exported(PRESETS["7B on one machine"])
+    s, texts = exported(plan.SMALL)
     without = texts["verl"].replace("_offload=True", "_offload=False")
     job = options.described_by(without)
     assert job.placement == PLACEMENTS[1] and envelope.misfits(s.model, s.accelerator, job)[0].part == "engine"
@@ -200,7 +200,7 @@ def test_a_qlora_on_one_card_is_unsloths_job_and_says_rank_and_bits():
 
 
 def test_state_on_the_host_and_narrow_moments_are_exported():
-    k = replace(PRESETS["7B on one machine"], on_host="optimizer", adam="8")
+    k = replace(plan.SMALL, on_host="optimizer", adam="8")
     (r,) = plan.run(k)
     quantities = plan.export(k, r)
     assert (quantities["offload_state"], quantities["optimizer_bits"]) == ("optimizer", 8)
