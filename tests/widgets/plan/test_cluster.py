@@ -29,7 +29,7 @@ def settings():
     chance = random.Random(35)
     for i, k in enumerate(drawn(80)):
         few = dict(gpus=chance.randint(2, 24), model=chance.choice(["qwen2.5-32b", "llama3.1-70b", "qwen3-30b-a3b"]))
-        few |= dict(training_tensor="1", training_stages="1")
+        few |= dict(training_tensor="1", training_stages="1", trained=plan.ALL_WEIGHTS, on_host="nothing")
         k = k if i % 2 else replace(k, **few, data_parallel=1, pipeline=1, updates=1, prompts=512, host_memory=4000.0)
         if not impossible_job.out_of_order(k):
             yield k
