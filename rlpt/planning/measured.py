@@ -123,7 +123,7 @@ SOURCES = {
     ),
     "verl 671B": (
         "verl, training DeepSeek 671B, 2025",
-        "https://github.com/verl-project/verl/blob/1dda039b/docs/perf/dpsk.md",
+        "https://github.com/verl-project/verl/blob/1dda039b9c6311889a9c9a26040677e1254814f9/docs/perf/dpsk.md",
     ),
     "verl practice": (
         "verl with FSDP and Megatron side by side, 2026",

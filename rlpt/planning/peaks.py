@@ -53,10 +53,13 @@ class Peak:
 
 
 SOURCES = {
-    "Qwen": ("Qwen, fine-tuning, one A100, 2023", "https://github.com/QwenLM/Qwen/blob/2df8e8ac/README.md"),
+    "Qwen": (
+        "Qwen, fine-tuning, one A100, 2023",
+        "https://github.com/QwenLM/Qwen/blob/2df8e8ac450fa185c421a08b0090ef81826caa6e/README.md",
+    ),
     "torchtune": (
         "torchtune, LoRA and QLoRA on one 4090, 2025",
-        "https://github.com/pytorch/torchtune/blob/bd2a0fc7/README.md",
+        "https://github.com/pytorch/torchtune/blob/bd2a0fc7c31430972728494fa01aaeeb0ebf1ba1/README.md",
     ),
     "LLaMA-Factory": (
         "LLaMA-Factory, performance comparison, one A100, 2024",
@@ -64,11 +67,11 @@ SOURCES = {
     ),
     "LitGPT": (
         "LitGPT, resource tables, one A100, 2023",
-        "https://github.com/Lightning-AI/litgpt/blob/26857050/tutorials/resource-tables.md",
+        "https://github.com/Lightning-AI/litgpt/blob/26857050fe3ff627cd714fe92f5838f51a3d5efa/tutorials/resource-tables.md",
     ),
     "fsdp_qlora": (
         "Answer.AI, FSDP and QLoRA, 2024",
-        "https://github.com/AnswerDotAI/fsdp_qlora/blob/05ed9f2a/benchmarks_03_2024.md",
+        "https://github.com/AnswerDotAI/fsdp_qlora/blob/05ed9f2a60f96a0795cb082bceab70a9b19fd213/benchmarks_03_2024.md",
     ),
 }
 KILO = 1024
