@@ -42,7 +42,7 @@ BADLY_WRITTEN = {
         r"(?<![\d.,−+-])(?!100(?:\.0+)? )(?:[1-9]\d\d|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)? "
         r"(?:%|of 100(?!\d|[.,]\d)(?! [A-Z]))"
     ),
-    "thousands that are not grouped": r"(?<![\d.,A-Za-z#-])(?!20[12]\d\b)[1-9]\d{3,}",
+    "thousands that are not grouped": r"(?<!RTX )(?<![\d.,A-Za-z#-])(?!20[12]\d\b)[1-9]\d{3,}",
     "no value": r"\b(?:nan|NaN|None|inf)\b",
     "a word twice": r"\b([A-Za-z]+) \1\b",
 }
