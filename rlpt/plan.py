@@ -324,13 +324,11 @@ def table(found: planner.Plan, path: Sequence[changes.Change], alone: Sequence[c
         ],
         "What each change does by itself:": [(change.words, faster(change, now), change.lesson) for change in alone],
     }
-    wide = max(len(words) for section in rows.values() for words, *_ in section)
-    lines = [
-        line
-        for head, section in rows.items()
-        if section
-        for line in (head, *(f"  {words:{wide}}  {answer} (lesson {lesson})" for words, answer, lesson in section))
-    ]
+    lines: list[str] = []
+    for head, section in rows.items():
+        wide = max((len(words) for words, *_ in section), default=0)
+        lines += [head] if section else []
+        lines += [f"  {words:{wide}}  {answer} (lesson {lesson})" for words, answer, lesson in section]
     host = 1e6 * s.efficiency.sequence_seconds
     reached = (*s.efficiency[:2], host, trainer.products_share(s.accelerator), trainer.ATTENTION)
     foot = (
