@@ -1,9 +1,9 @@
 """How far a system's seconds lie above the formulas, and how surely: from published steps, or from a timed job.
 
 Closed form: measured over computed seconds, role by role. Without a timing, the factors are those of published steps,
-by placement; with one they are its own, also for another job. How far off another job
-then is, validation.py counts on published steps of NeMo RL 0.4 and 0.5 (2025): with the same placement and chip nine of
-ten pairs are within a factor of 1.2; with another placement or another chip most are within 1.5. The seconds
+by placement; with one they are its own, also for another job. How far off another job then is, validation.py counts on
+published steps of NeMo RL 0.4 and 0.5 (2025): with the same placement and chip nine of ten pairs are within a factor of
+1.2; with another placement thirteen of fifteen, and with another chip nine of ten, are within 1.5. The seconds
 themselves are computed in planner.py.
 """
 

@@ -35,7 +35,7 @@ class Transfer(NamedTuple):
 
 # 46 GB/s was fitted on the steps of NeMo RL 0.4 and 0.5 (rlpt/planning/validation.py). A transfer that is no part of
 # them confirms it: before its broadcasts overlapped (pull request 1379), NeMo RL took 13 s for Qwen3-235B-A22B and 34 s
-# for DeepSeek-V3; these constants say 13.8 and 33.7
+# for DeepSeek-V3; these constants say 13.9 and 33.7
 BROADCAST = Transfer(46e9, 0.0, 0.1e-3)
 # README of checkpoint-engine (2026): 3.5 to 16 s for four models on 8 to 256 GPUs, 57 to 76 GB/s
 STAGED = Transfer(65e9, 0.5, 0.0)

@@ -410,7 +410,7 @@ def moments(r):
     present = {part: shares for part, shares in stacks.items() if sum(shares)}
     return panel(
         "Memory of one GPU",
-        "% of its memory, at four moments of a step",
+        f"% of its memory, at four moments of a step; from below: {', '.join(present)}",
         *(bars(list(by_moment), shares, part, i) for i, (part, shares) in enumerate(present.items(), 1)),
         threshold(100 * (1 - memory.RESERVE), "breaks above", 115),
         y_range=[0, 115],
