@@ -310,6 +310,17 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
     return made
 
 
+def ignored(chosen: argparse.Namespace, s: planner.Scenario) -> list[str]:
+    """A sentence for each option that was typed and changes nothing in this job."""
+    without = {
+        "batches": (chosen.batches != 1 and chosen.overlap != "one-off", f"--overlap {chosen.overlap}"),
+        "kept": (chosen.kept != turns.HOLD and chosen.turns == 1, "one turn"),
+        "train-ep": (chosen.train_ep > 1 and not s.model.moe, "a model without experts"),
+        "dp": (chosen.dp > 1 and not s.model.moe, "a model without experts"),
+    }
+    return [f"note: --{option} changes nothing with {what}" for option, (idle, what) in without.items() if idle]
+
+
 def table(found: planner.Plan, path: Sequence[changes.Change], alone: Sequence[changes.Change]) -> str:
     """The text to print."""
     s, now = found.scenario, planner.seconds(found.scenario)
@@ -427,6 +438,7 @@ def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.plan
         made = scenario(parser, chosen)
         if misfits := planner.misfits(made):
             refused_job(parser, made, misfits[0].what, chosen)
+        sys.stderr.write("".join(f"{note}\n" for note in ignored(chosen, made)))
         answered = planner.plan(made), changes.best_changes(made), changes.worth_trying(made)
         untimed = replace(made, efficiency=throughput.ENGINE)
         engine = planner.understood(untimed, chosen.timed) if chosen.timed else None

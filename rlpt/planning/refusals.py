@@ -69,7 +69,7 @@ def kinds(s: Scenario) -> Iterator[tuple]:
     shorter = shortened(s)
     if shorter and shorter.law.longest >= LEAST * s.law.longest:
         yield lambda there: cut_words(there), "longer completions are cut off", [shorter]
-    what = "weights that are shared, or rounded" if s.adapters else "adapters instead of all weights"
+    what = "frozen weights in four bits, or shared with the engine" if s.adapters else "adapters instead of all weights"
     if not (s.adapters and s.four_bits and s.one_copy):
         yield lambda there: adapter_words(s, there), what, chain(adapted(s, s.four_bits), adapted(s, True))
     if not few:

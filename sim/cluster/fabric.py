@@ -42,7 +42,7 @@ STAGED = Transfer(65e9, 0.5, 0.0)
 # Half the rate of a 400 Gb/s card and a second to begin with. Published for DeepSeek-V3 into engines of 32 GPUs 2.4 to
 # 2.8 s (NeMo RL), for Kimi K2 into 128 GPUs 1.3 s (Perplexity), for Qwen3-235B-A22B into engines of eight 3.2 s (Miles)
 DIRECT = Transfer(25e9, 1.0, 0.0, into_each=True)
-TRANSFERS = {"broadcast": BROADCAST, "checkpoint engine": STAGED, "RDMA": DIRECT}
+TRANSFERS = {"broadcast": BROADCAST, "checkpoint-engine": STAGED, "RDMA": DIRECT}
 
 
 def transfer_seconds(model: Model, way: Transfer, weight_bytes: float | None = 2, engine_gpus: int = 8) -> float:

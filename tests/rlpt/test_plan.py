@@ -205,3 +205,20 @@ def test_a_price_has_the_readers_currency(currency, price, capsys):
     plan.main(["--config", "qwen3-8b", "--price", "3", "--currency", currency])
     (line,) = (line for line in capsys.readouterr().out.splitlines() if "cost at" in line)
     assert f"cost at {price} per GPU-hour" in line and line.count(currency) == 2
+
+
+@pytest.mark.parametrize(
+    "asked, option",
+    [
+        (["--batches", "2"], "--batches changes nothing with --overlap sync"),
+        (["--dp", "2"], "--dp changes nothing with a model without experts"),
+        (["--kept", "drop"], "--kept changes nothing with one turn"),
+        (["--train-ep", "8"], "--train-ep changes nothing with a model without experts"),
+    ],
+)
+def test_an_option_that_changes_nothing_is_said_and_does_change_nothing(asked, option, capsys):
+    plan.main(["--json"])
+    before, silent = capsys.readouterr()
+    plan.main([*asked, "--json"])
+    after, said = capsys.readouterr()
+    assert option in said and not silent and json.loads(after) == json.loads(before)
