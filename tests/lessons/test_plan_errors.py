@@ -20,6 +20,10 @@ rows = measured.PUBLISHED
 since = [row for row in rows if row.source in validation.SINCE]
 width = calibration.WIDTH
 unused = {role: validation.unfitted(role) for role in validation.ROLES}
+others = [c for c in unused["step"] if c.row.source not in validation.SINCE]
+h20_updates = validation.spread(
+    c for c in validation.compared() if c.role == "update" and c.row.source == "verl practice"
+)
 since_steps = [c for c in validation.steps() if c.row.source in validation.SINCE]
 sizes = calibrate.arguments("rlpt calibrate").parse_args([])
 layer_of_experts = 257 * 3 * 7168 * 2048  # weights: 256 experts of three matrices and one shared, DeepSeek-V3's config
