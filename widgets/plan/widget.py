@@ -93,7 +93,7 @@ class Own:
     price: float = number("Price per GPU-hour (assumed)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0])
     currency: str = choice("Currency", "$", list(planner.CURRENCIES))
     trained: str = choice("What is trained", ALL_WEIGHTS, [ALL_WEIGHTS, LORA, QLORA])
-    rank: int = number("Rank of the adapters", 32, [1, 2, 4, 8, 16, 32, 64, 128, 256], symbol="r")
+    rank: int = number("Rank of the adapters", 32, [1, 2, 4, 8, 16, 32, 64, 128, 256])
     program: str = choice("Program", ANY, list(planner.PROGRAMS))
     sharing: str = choice("Engine and trainer on one pool", BY_PROGRAM, [BY_PROGRAM, *SHARING])
     on_host: str = choice("Training state kept on the host", memory.KEPT_ON_HOST[0], list(memory.KEPT_ON_HOST))
@@ -410,7 +410,7 @@ def moments(r):
     present = {part: shares for part, shares in stacks.items() if sum(shares)}
     return panel(
         "Memory of one GPU",
-        f"% of its memory, at four moments of a step; from below: {', '.join(present)}",
+        "% of its memory, at four moments of a step",
         *(bars(list(by_moment), shares, part, i) for i, (part, shares) in enumerate(present.items(), 1)),
         threshold(100 * (1 - memory.RESERVE), "breaks above", 115),
         y_range=[0, 115],

@@ -66,7 +66,7 @@ def test_a_job_that_does_not_fit_names_jobs_that_do():
     "knobs, said",
     [
         (dict(), ("It fits.", "A step takes 6 to 11 minutes.")),
-        (dict(gpus=8), ("It does not fit.", "It would with the optimizer's state in host memory.")),
+        (dict(gpus=8), ("It does not fit.", "It would with weights and optimizer in host memory.")),
         (dict(p50=12000, p90=9000), ("The inputs contradict.", "")),
         (dict(prompts=8, samples=1), ("More engines than completions.", "")),
     ],
