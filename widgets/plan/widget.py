@@ -399,6 +399,7 @@ def by_gpus(r):
     )
 
 
+NAMED = 6  # % of the memory above which a part's name has room in its bar
 PARTS = ("weights", "extra", "cache", "state", "reference", "critic", "activations", "logits")
 
 
@@ -411,7 +412,10 @@ def moments(r):
     return panel(
         "Memory of one GPU",
         "% of its memory, at four moments of a step",
-        *(bars(list(by_moment), shares, part, i) for i, (part, shares) in enumerate(present.items(), 1)),
+        *(
+            bars(list(by_moment), shares, part, i, text=[part if share > NAMED else "" for share in shares])
+            for i, (part, shares) in enumerate(present.items(), 1)
+        ),
         threshold(100 * (1 - memory.RESERVE), "breaks above", 115),
         y_range=[0, 115],
         tab=SECONDS_MEMORY,
