@@ -106,7 +106,6 @@ class Pass(NamedTuple):
     reading: Numbers
     arithmetic: Numbers
     exchange: Numbers
-    host: Numbers
     seconds: Numbers
 
     @property
@@ -165,7 +164,7 @@ def engine_pass(
     if stages > 1:
         states = 2.0 * inside.of_group * model.hidden  # in bf16
         stage = stage + collectives.ALPHA_ACROSS + states / (1e9 * accelerator.nic_gb_per_second)
-    return Pass(reading, arithmetic, exchange, host, stages * stage + efficiency.overhead_seconds)
+    return Pass(reading, arithmetic, exchange, stages * stage + efficiency.overhead_seconds)
 
 
 class Flow(NamedTuple):

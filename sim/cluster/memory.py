@@ -328,9 +328,13 @@ def policy_bytes(model: Model, training: Training) -> float:
 
 def base_bytes(model: Model, training: Training) -> float:
     """The weights below adapters on each GPU, as they are stored."""
-    base = NF4_BYTES * model.matrices() + 2 * (model.params() - model.matrices())
-    narrower = base / (2 * model.params()) if training.four_bits else 1.0
-    return narrower * frozen_bytes(model, training)
+    return frozen_width(model, training.four_bits) / 2 * frozen_bytes(model, training)
+
+
+def frozen_width(model: Model, four_bits: bool) -> float:
+    """Bytes of a weight below adapters, on average: bf16, or NF4 for the matrices."""
+    narrow = model.matrices() / model.params() if four_bits else 0.0
+    return 2 + narrow * (NF4_BYTES - 2)
 
 
 def adapter_bytes(model: Model, training: Training) -> float:
@@ -538,14 +542,13 @@ def layout_misfits(model: Model, accelerator: Accelerator, training: Training) -
         what = f"{stages} stages of a trainer: {model.name} has {model.layers} layers"
         return [Misfit(what, stages, model.layers, "Fewer stages.", "layout")]
     if gpus % (t * stages):
-        what = f"copies of the model on {t * stages:,} GPUs each while {gpus:,} train: some are left over"
+        left = gpus % (t * stages)
+        what = f"copies of the model on {t * stages:,} GPUs each: of {counted(gpus, 'GPU')} {left:,} would be left over"
         return [Misfit(what, t * stages, gcd(t * stages, gpus), "A divisor of the GPUs.", "layout")]
     over, experts = training.expert_parallel, model.moe.experts if model.moe else 1
     if experts % over or gpus // stages % over:
-        of_stage = "" if stages == 1 else "of a stage "
-        what = (
-            f"{experts} experts dealt out over {over} GPUs while {gpus // stages:,} {of_stage}train: each takes as many"
-        )
+        of_stage = counted(gpus // stages, "GPU") + (" of a stage" if stages > 1 else "")
+        what = f"{experts} experts dealt out over {over} GPUs while {of_stage} train: each takes as many"
         return [Misfit(what, over, gcd(experts, gpus // stages), "A divisor of both.", "layout")]
     return []
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sim.cluster import collectives
 from sim.cluster.hardware import Accelerator
-from sim.cluster.memory import adapter_params
+from sim.cluster.memory import adapter_params, frozen_width
 from sim.cluster.models import Model
 
 PRODUCTS = 0.65  # assumed: fraction of peak FLOP/s reached by large matrix products
@@ -225,10 +225,10 @@ def state_seconds(
 ) -> float:
     """Seconds of an update that sharded state adds to `computed` seconds of passes, and the optimizer's own.
 
-    ZeRO 3 gathers bf16 weights for each pass of each micro-batch and scatters fp32 gradients, overlapping the
-    arithmetic. ZeRO 1 scatters and gathers once, hidden by a micro-batch. ZeRO 2 keeps no gradients of other
-    ranks, so it scatters those of every micro-batch (DeepSpeed, `runtime/zero/stage_1_and_2.py`), all but the last
-    overlapping the next.
+    ZeRO 3 gathers weights, as they are stored, for each pass of each micro-batch and scatters fp32 gradients,
+    overlapping the arithmetic. ZeRO 1 scatters and gathers once, hidden by a micro-batch. ZeRO 2 keeps no gradients of
+    other ranks, so it scatters those of every micro-batch (DeepSpeed, `runtime/zero/stage_1_and_2.py`), all but the
+    last overlapping the next.
     """
     ranks = trainer.ranks * trainer.context_parallel
     of_experts = max(trainer.gpus // (trainer.pipeline * trainer.experts_cut), 1)
@@ -251,9 +251,9 @@ def state_seconds(
         whole = gradients + max(over_the_links(2) - 1 / 3 * one, 0.0)
         return 0.0 if trainer.adapters else whole / trainer.virtual  # the other parts went while the last one computed
 
-    gradient = 0 if trainer.adapters else 4
+    gradient, width = 0 if trainer.adapters else 4, frozen_width(model, trainer.four_bits)
     if trainer.zero == 3:
-        gathered = micro * over_the_links(2 * 2 + gradient if train else 2)
+        gathered = micro * over_the_links(2 * width + gradient if train else width)
         exchanged = max(gathered - computed, 0.0)
     elif not train:
         exchanged = 0.0
@@ -264,7 +264,7 @@ def state_seconds(
     weights = model.params() / trainer.gpus
     to_host = LINK * 1e9 * (accelerator.host_gb_per_second or PCIE_GB_PER_SECOND)
     if trainer.on_host == "all":
-        brought = micro * (2 * 2 + 4 if train else 2) * weights / to_host
+        brought = micro * (2 * width + gradient if train else width) * weights / to_host
         exchanged += max(brought - computed, 0.0)
     if not train:
         return exchanged

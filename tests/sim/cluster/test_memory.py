@@ -186,9 +186,9 @@ def test_stages_and_groups_that_do_not_divide_the_gpus_are_named():
         return memory.fits(V3, H200, training=Training(**dict(gpus=96, recompute="full") | layout))[0].what
 
     assert said(gpus=62 * 4, pipeline=62) == "62 stages of a trainer: DeepSeek-V3 / R1 has 61 layers"
-    assert "copies of the model on 64 GPUs each while 96 train" in said(tensor_parallel=8, pipeline=8)
-    assert "over 64 GPUs while 96 train" in said(expert_parallel=64)
-    assert "over 64 GPUs while 48 of a stage train" in said(expert_parallel=64, pipeline=2)
+    assert "copies of the model on 64 GPUs each: of 96 GPUs 32 would" in said(tensor_parallel=8, pipeline=8)
+    assert "over 64 GPUs while 96 GPUs train" in said(expert_parallel=64)
+    assert "over 64 GPUs while 48 GPUs of a stage train" in said(expert_parallel=64, pipeline=2)
     assert "256 GPUs for training" in said(gpus=256, tensor_parallel=256)
 
 
