@@ -1,8 +1,7 @@
 """Where to look when a timed job takes several times what is predicted.
 
 Closed form: the same job with one thing set otherwise, by planner.py; what this would add is computed, and that it is
-the cause is not. Published jobs that were this far off kept their weights on the host or ran their engines without CUDA
-graphs.
+the cause is not.
 """
 
 from collections.abc import Iterator

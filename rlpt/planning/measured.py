@@ -87,13 +87,14 @@ class Published:
 
     @property
     def fitted(self) -> bool:
-        """Whether a constant of the cost model was chosen on this row."""
+        """Whether a constant of the cost model, or the mean length of this row, was chosen on seconds of its source."""
         return self.source in FITTED
 
 
 # The releases on which the rate of a broadcast (sim/cluster/fabric.py) and the factors of calibration.py were chosen,
-# and the runs on which that of an H20's products was (sim/cluster/hardware.py)
-FITTED = ("NeMo RL 0.4", "NeMo RL 0.5", "verl practice")
+# the runs on which that of an H20's products was (sim/cluster/hardware.py), and those whose mean lengths follow from
+# two of their updates
+FITTED = ("NeMo RL 0.4", "NeMo RL 0.5", "verl practice", "verl async")
 
 
 SOURCES = {

@@ -45,14 +45,10 @@ def law_of(mean: float, longest: float, sigma: float = SIGMA) -> Law:
     return lengths.lognormal(low, sigma, longest)
 
 
-def predicted(
-    row: measured.Published,
-    efficiency: throughput.Efficiency = throughput.ENGINE,
-    factors: calibration.Factors | None = None,
-) -> dict[str, float]:
-    """{"generate", "log_probs", "update", "step"}: seconds of the job at the assumed efficiencies and factors."""
+def scenario(row: measured.Published, efficiency: throughput.Efficiency = throughput.ENGINE) -> planner.Scenario:
+    """The job of a row, but for its trainer and its updates."""
     assert row.model is not None, "a row without a model is not computed"
-    job = planner.Scenario(
+    return planner.Scenario(
         row.model,
         ACCELERATORS[row.accelerator],
         law_of(row.mean, row.longest),
@@ -70,6 +66,15 @@ def predicted(
         reuse=row.reuse,
         efficiency=efficiency,
     )
+
+
+def predicted(
+    row: measured.Published,
+    efficiency: throughput.Efficiency = throughput.ENGINE,
+    factors: calibration.Factors | None = None,
+) -> dict[str, float]:
+    """{"generate", "log_probs", "update", "step"}: seconds of the job at the assumed efficiencies and factors."""
+    job = scenario(row, efficiency)
     batch = replace(planner.batch(job), updates=row.updates)
     by = row.trainer or planner.trainer_of(job)
     usual = calibration.assumed(job) if factors is None else factors

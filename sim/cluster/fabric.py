@@ -35,12 +35,13 @@ class Transfer(NamedTuple):
 
 # 46 GB/s was fitted on the steps of NeMo RL 0.4 and 0.5 (rlpt/planning/validation.py). A transfer that is no part of
 # them confirms it: before its broadcasts overlapped (pull request 1379), NeMo RL took 13 s for Qwen3-235B-A22B and 34 s
-# for DeepSeek-V3; these constants say 13.9 and 33.7
+# for DeepSeek-V3; these constants say 13.9 and 33.7. Kimi K2 in fp8 contradicts it: Miles took 53 s, and they say 29
 BROADCAST = Transfer(46e9, 0.0, 0.1e-3)
-# README of checkpoint-engine (2026): 3.5 to 16 s for four models on 8 to 256 GPUs, 57 to 76 GB/s
+# chosen on the README of checkpoint-engine (2026): 3.5 to 16 s for four models on 8 to 256 GPUs, 57 to 76 GB/s
 STAGED = Transfer(65e9, 0.5, 0.0)
-# Half the rate of a 400 Gb/s card and a second to begin with. Published for DeepSeek-V3 into engines of 32 GPUs 2.4 to
-# 2.8 s (NeMo RL), for Kimi K2 into 128 GPUs 1.3 s (Perplexity), for Qwen3-235B-A22B into engines of eight 3.2 s (Miles)
+# Half the rate of a 400 Gb/s card and a second to begin with, chosen on what is published: for DeepSeek-V3 into engines
+# of 32 GPUs 2.4 to 2.8 s (NeMo RL), for Kimi K2 into 128 GPUs 1.3 s (Perplexity), for Qwen3-235B-A22B into engines of
+# eight 3.2 s (Miles)
 DIRECT = Transfer(25e9, 1.0, 0.0, into_each=True)
 TRANSFERS = {"broadcast": BROADCAST, "checkpoint-engine": STAGED, "RDMA": DIRECT}
 

@@ -112,7 +112,7 @@ def test_a_step_timed_in_one_pool_moves_to_two_as_published_steps_do_and_back():
     ],
 )
 def test_a_measured_step_closes_the_range_by_how_like_the_job_is(change, width):
-    s = replace(planner.calibrated(S, dict(step=100.0)), **change)
+    s = replace(planner.calibrated(S, dict(step=200.0)), **change)
     low, high = planner.plan(s).step_range
     assert (low, high) == pytest.approx((planner.seconds(s) / width, planner.seconds(s) * width))
     assert f"÷ and × {width}" in planner.spread(s).words and "step timed on" in planner.spread(s).words

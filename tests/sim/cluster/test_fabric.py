@@ -19,6 +19,11 @@ def test_a_broadcast_takes_what_was_published_of_transfers_that_no_constant_was_
     assert fabric.transfer_seconds(MODELS[key], BROADCAST) == pytest.approx(published, rel=0.08)
 
 
+def test_a_broadcast_of_kimi_k2_is_predicted_too_fast():
+    # LMSYS and Miles, April 2026: 53 s in fp8, whose scales and casts this rate does not know
+    assert 1.7 < 53 / fabric.transfer_seconds(MODELS["kimi-k2"], BROADCAST, None) < 1.9
+
+
 # checkpoint-engine, README of June 2026, "Broadcast": weights in bf16, and of the last two in fp8
 @pytest.mark.parametrize(
     "key, width, published",
