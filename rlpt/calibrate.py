@@ -220,7 +220,12 @@ def arguments(program: str) -> Parser:
         default=engine_timing.PROMPTS,
         help='tokens of their prompts, default "64 1024 4096"',
     )
-    add("--patience", type=whole(1, 3600), default=300, help="most seconds of a round, default %(default)s")
+    add(
+        "--patience",
+        type=whole(1, engine_client.LONGEST),
+        default=300,
+        help="most seconds of a round, default %(default)s",
+    )
     return parser
 
 

@@ -24,6 +24,7 @@ from rlpt.planning.engine_timing import BLOCK, Pass, Stream, decode_pass
 from sim.words import counted
 
 ANSWER = 15.0  # seconds for the list of models
+LONGEST = 3600  # the most seconds of a round
 TOKENS = 6 * BLOCK  # that each sequence decodes beside all others
 # assumed: tokens of prompts in a pass, at least. Sequences that came first decode meanwhile, and while the server is
 # still reading the requests, of which a pass sees four.
@@ -47,7 +48,8 @@ class Server(NamedTuple):
 
     @property
     def url(self) -> str:
-        return f"http{'s' * self.secure}://{self.host}:{self.port}{self.path}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http{'s' * self.secure}://{host}:{self.port}{self.path}"
 
     def connection(self, seconds: float) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self.secure else http.client.HTTPConnection
@@ -132,7 +134,7 @@ Opened = list[socket.socket]  # what must be closed to end it
 
 def sent(at: Server, opened: Opened, path: str, body: bytes | None = None) -> http.client.HTTPResponse:
     """The answer to a request, of which only the head has been read."""
-    connection = at.connection(ANSWER if body is None else 3600.0)
+    connection = at.connection(ANSWER if body is None else LONGEST)
     headers = {"Connection": "close"}
     headers |= {"Content-Type": "application/json"} if body is not None else {}
     headers |= {"Authorization": f"Bearer {at.key}"} if at.key else {}

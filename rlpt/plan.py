@@ -213,14 +213,24 @@ def arguments(program: str) -> Parser:
         "engine sleeps while training runs (engine-sleeps, as TRL with its sleep mode), both stay (both-stay), or one "
         "copy of the weights serves both (one-copy, as Unsloth); default: as --program does it, or the first that fits",
     )
-    add("--program", choices=planner.PROGRAMS, default="any", help="the program that trains, for its own defaults")
+    add(
+        "--program",
+        choices=planner.PROGRAMS,
+        default="any",
+        help="the program that trains; it uses one pool of GPUs as the page's export sets it up",
+    )
     add(
         "--transfer",
         choices=fabric.TRANSFERS,
         default="broadcast",
         help="how the weights get from one pool to the other",
     )
-    add("--whole-logits", action="store_true", help="compute the loss on all logits of a micro-batch, not in chunks")
+    add(
+        "--logits",
+        choices=("chunks", "whole"),
+        default="chunks",
+        help="compute the loss on the logits of a micro-batch in chunks, or on all of them at once",
+    )
     add("--unpacked", action="store_true", help="train on one sequence per micro-batch")
     add("--host-memory", type=number(1, 1e5), default=2000.0, help="GB of host memory per server of eight GPUs")
     add("--reference", action="store_true", help="keep a reference model for a KL penalty")
@@ -283,7 +293,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         four_bits=chosen.four_bits and chosen.lora > 0,
         moment_bits=chosen.adam_bits,
         on_host=chosen.on_host,
-        logits_chunk=None if chosen.whole_logits else planner.LOGITS_CHUNK,
+        logits_chunk=None if chosen.logits == "whole" else planner.LOGITS_CHUNK,
         transfer=chosen.transfer,
         expert_parallel=chosen.train_ep,
         host_gb=chosen.host_memory,
@@ -296,7 +306,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
         price=chosen.price,
         currency=chosen.currency,
     )
-    made = planner.by_program(made, chosen.program, SHARING[chosen.sharing] if chosen.sharing else None)
+    made = as_chosen(made, chosen)
     if chosen.unpacked:
         made = replace(made, packed=False)
     try:
@@ -308,6 +318,11 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
     if chosen.four_bits and not chosen.lora:
         parser.error("--four-bits stores the weights below adapters: add --lora RANK")
     return made
+
+
+def as_chosen(s: planner.Scenario, chosen: argparse.Namespace) -> planner.Scenario:
+    """The scenario with the program and the sharing that were chosen."""
+    return planner.by_program(s, chosen.program, SHARING[chosen.sharing] if chosen.sharing else None)
 
 
 def ignored(chosen: argparse.Namespace, s: planner.Scenario) -> list[str]:
@@ -356,8 +371,8 @@ PROPOSED |= dict(train_cp="training_parallel", train_tp="training_tensor", train
 PROPOSED |= dict(train_ep="expert_parallel", on_host="on_host")
 
 
-def typed(s: planner.Scenario, there: planner.Scenario, program: str) -> str:
-    """The options that change one scenario into another, as they are typed."""
+def typed(s: planner.Scenario, there: planner.Scenario, chosen: argparse.Namespace) -> str:
+    """The options that, typed after those that were chosen, change one scenario into another."""
     words = [
         f"--{option.replace('_', '-')} {getattr(there, field)}"
         for option, field in PROPOSED.items()
@@ -366,7 +381,8 @@ def typed(s: planner.Scenario, there: planner.Scenario, program: str) -> str:
     words += ["--four-bits"] if there.four_bits and not s.four_bits else []
     words += [f"--limit {there.law.longest:.0f}"] if there.law.longest != s.law.longest else []
     words += [f"--chip {there.accelerator.key}"] if there.accelerator != s.accelerator else []
-    if there.placement == "one pool" and planner.by_program(there, program).sharing != there.sharing:
+    words += ["--logits chunks"] if there.logits_chunk and not s.logits_chunk else []
+    if there.placement == "one pool" and as_chosen(there, chosen).sharing != there.sharing:
         words += [f"--sharing {next(name for name, way in SHARING.items() if way == there.sharing)}"]
     return " ".join(words)
 
@@ -375,17 +391,14 @@ def refused_job(parser: Parser, s: planner.Scenario, why: str, chosen: argparse.
     """Ends with status 2: one sentence on standard error, and the nearest jobs that fit, with the options to add; as
     JSON on standard output.
     """
-    nearest = [(one, typed(s, one.scenario, chosen.program)) for one in refusals.nearest(s)]
+    nearest = [(one, typed(s, one.scenario, chosen)) for one in refusals.nearest(s)]
     if chosen.json:
         listed = [
             {"change": f.words, "options": options, "costs": f.costs, "step_seconds": f.seconds}
             for f, options in nearest
         ]
         sys.stdout.write(json.dumps({"fits": False, "why": why, "would_fit": listed}, indent=2) + "\n")
-    fitting = [
-        f"  {options or 'without --whole-logits'}: {f.words}; a step {f.seconds:,.0f} s; trade-off: {f.costs}"
-        for f, options in nearest
-    ]
+    fitting = [f"  {options}: {f.words}; a step {f.seconds:,.0f} s; trade-off: {f.costs}" for f, options in nearest]
     would = ["what would fit, with these options:", *fitting] if fitting else []
     parser.error("\n".join([f"this job does not fit: {why}", *would]))
 

@@ -171,11 +171,14 @@ def test_numbers_are_understood_with_grouped_thousands_as_on_the_page(capsys):
     assert shown[0] == shown[1] and "on 1,024 H100" in shown[0]
 
 
+ONE_CARD = ("--gpus", "1", "--chip", "rtx4090")
+
+
 @pytest.mark.parametrize(
     "asked, fitting",
     [
         (["--model", "qwen3-8b", "--gpus", "1"], ["host memory", "2 GPUs", "LoRA of rank 32"]),
-        (["--model", "qwen3-8b", "--gpus", "1", "--chip", "rtx4090", "--lora", "16"], ["one copy of the weights"]),
+        (["--model", "qwen3-8b", *ONE_CARD, "--lora", "16"], ["one copy of the weights"]),
         (["--model", "deepseek-v3", "--gpus", "96", "--chip", "h20"], ["host memory"]),
         (["--model", "qwen2.5-7b", "--recompute", "none"], ["recompute activations"]),
         (["--model", "llama3.1-70b", "--gpus", "8", "--prompts", "64", "--samples", "8"], ["host memory"]),
@@ -183,6 +186,16 @@ def test_numbers_are_understood_with_grouped_thousands_as_on_the_page(capsys):
         (["--gpus", "7", "--train-cp", "2"], ["8 GPUs"]),
         (["--model", "qwen2.5-1.5b", "--gpus", "1", "--overlap", "async"], ["one pool"]),
         (["--updates", "600"], ["600 prompts"]),
+        (["--model", "qwen2.5-32b", "--gpus", "8", "--logits", "whole"], ["logits in chunks"]),
+        (
+            ["--model", "qwen2.5-7b", "--gpus", "8", "--logits", "whole", "--lengths", "8000 16000 30000 60000"],
+            ["logits in chunks"],
+        ),
+        (
+            ["--model", "qwen2.5-32b", "--gpus", "16", "--sharing", "in-turn", "--host-memory", "100"],
+            ["state on the GPUs"],
+        ),
+        (["--model", "qwen3-8b", *ONE_CARD, "--sharing", "engine-sleeps"], ["one copy of the weights"]),
     ],
 )
 def test_a_job_that_does_not_fit_names_the_nearest_that_do(asked, fitting, capsys):
