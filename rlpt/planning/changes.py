@@ -285,8 +285,9 @@ def waits_for_training(s: Scenario) -> bool:
 
 def moves(s: Scenario, there: Scenario) -> str:
     """The differences in arrangement, in words."""
-    same = layouts.layout_of(there.engine) == layouts.layout_of(s.engine)
-    moves_in_words = [] if same else [engines_of(there.engine)]
+    sized = s.engine.tensor_parallel is not None  # otherwise no engine holds the model, and there is none to compare
+    moved = sized and layouts.layout_of(there.engine) != layouts.layout_of(s.engine)
+    moves_in_words = [engines_of(there.engine)] if moved else []
     moves_in_words += [KEPT[there.kept]] if there.kept != s.kept else []
     moves_in_words += [KEEPING[there.recompute]] if there.recompute != s.recompute else []
     moves_in_words += [f"ZeRO {there.zero}"] if there.zero != s.zero else []

@@ -449,10 +449,10 @@ MEGATRON = {
 def texts(setting: Mapping[str, Any]) -> dict[str, str]:
     """{program and version: text to paste} for a setting {quantity: value}; anything a program has no option for is a
     line that begins with #. Quantities are those of TABLE; `prompts` needs `samples`. In addition, `plan` is a line for
-    the top of each text, and `on` a (Model, Accelerator): a trainer whose text would not fit there then says so
-    instead.
+    the top of each text, `program` the reader's own, which comes first, and `on` a (Model, Accelerator): a trainer
+    whose text would not fit there then says so instead.
     """
-    if unknown := set(setting) - set(TABLE) - {"plan", "on"}:
+    if unknown := set(setting) - set(TABLE) - {"plan", "on", "program"}:
         raise ValueError(f"{', '.join(sorted(unknown))}: the quantities are {', '.join(TABLE)}")
     asked = {quantity: value for quantity, value in setting.items() if quantity in TABLE}
     by_program = {}
@@ -465,7 +465,9 @@ def texts(setting: Mapping[str, Any]) -> dict[str, str]:
         of_trl = {quantity: option("TRL", quantity, asked) or "" for quantity in unsloth.AS_IN_TRL if quantity in asked}
         by_program[f"Unsloth {unsloth.VERSION}"] = unsloth.text(asked, of_trl, served(asked["adapters"]))
     head = f"# {setting['plan']}\n" if "plan" in setting else ""
-    return {program: f"{head}{written}" for program, written in by_program.items()}
+    first = f"{setting.get('program', '')} "
+    ordered = sorted(by_program.items(), key=lambda text: not text[0].startswith(first))
+    return {program: f"{head}{written}" for program, written in ordered}
 
 
 def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, accelerator: Accelerator) -> str:

@@ -33,14 +33,13 @@ CURRENCIES = ("$", "€", "£", "¥", "₹", "CHF")  # ¥ is the yuan as well as
 PACKED = 8192  # assumed: tokens of a micro-batch of short sequences
 LOGITS_CHUNK = 1024  # assumed: tokens whose logits exist at once while training
 SHARING = (envelope.PLACEMENTS[0], envelope.PLACEMENTS[1], envelope.BOTH_STAY, envelope.ONE_COPY)
-# {program: how it uses one pool of GPUs, by its own defaults}; the others move the training state aside
+# {program: how it uses one pool of GPUs, set up as options.py exports it}: TRL with its sleep mode, verl and OpenRLHF
+# with the training state offloaded
 PROGRAMS: dict[str, dict[str, Any]] = {
     "any": {},
     "TRL": dict(sharing=SHARING[1], packed=False),
     "Unsloth": dict(sharing=SHARING[3], packed=False),
-    "verl": dict(sharing=SHARING[0]),
-    "OpenRLHF": dict(sharing=SHARING[0]),
-    "NeMo RL": dict(sharing=SHARING[0]),
+    **{program: dict(sharing=SHARING[0]) for program in ("verl", "OpenRLHF", "NeMo RL")},
 }
 
 
@@ -291,7 +290,9 @@ def laid_out(s: Scenario, layout: layouts.Layout) -> Scenario:
 
 
 def known(s: Scenario, iteration: Timing | None = None, step: Measured | None = None) -> Scenario:
-    """The scenario with the reader's timings, if any, of an engine and of a step."""
+    """The scenario with the reader's timings, if any, of an engine and of a step; without them if it is impossible."""
+    if impossible(s):
+        return s
     if iteration:
         s = timed(s, iteration)
     if step:
@@ -337,7 +338,8 @@ def misfits(s: Scenario) -> list[memory.Misfit]:
     """Everything in the scenario that is impossible, as [memory.Misfit]."""
     known = s.calibration
     mfu = attained_mfu(known) if known and "update" in known.timed else None
-    return memory.fits(s.held, s.accelerator, mfu=mfu) or impossible(s)
+    too_fast = faster_than_the_chip(known) if known else []
+    return memory.fits(s.held, s.accelerator, mfu=mfu) or too_fast or impossible(s)
 
 
 def attained_mfu(known: Calibration) -> float:
@@ -347,8 +349,50 @@ def attained_mfu(known: Calibration) -> float:
     return throughput.attained_mfu(job.model, job.accelerator, gpus, batch(job).tokens, seconds)
 
 
+def faster_than_the_chip(known: Calibration) -> list[memory.Misfit]:
+    """Misfits for roles that a timing makes faster than the chip."""
+    job = known.job
+    took, least = calibration.scaled(formulas(job), known.factors), floor(job)
+    found = []
+    for role, name in (("rollout", "a rollout"), ("log_probs", "log-probs"), ("train", "an update")):
+        here, needs = (step.seconds(seconds, role, job.overlap) for seconds in (took, least))
+        if here < needs * (1 - 1e-9):
+            what = f"{name} in {digits(here)} s: at full speed the chip needs {digits(needs)} s"
+            found.append(memory.Misfit(what, needs, here, "Other seconds, or other lengths.", "input"))
+    return found
+
+
+def floor(s: Scenario) -> step.Roles:
+    """Seconds of each role at the chip's peak bandwidth and FLOP/s, which no system reaches; of a trainer only the
+    products with its weights, forward 2 FLOP for each weight and token. Tests and transfers take none.
+    """
+    rollout, stream = generated(replace(s, efficiency=throughput.PEAK))
+    forward = 2 * s.model.matmul_params() * batch(s).tokens / (s.parts[1].gpus * s.accelerator.flops())
+    return step.Roles(
+        rollout=max(rollout, stream),
+        verify=0.0,
+        log_probs=forward * (s.reference + (not s.reuse)),
+        train=forward * (2 if s.adapters else 3),
+        sync=0.0,
+        tail=max(rollout - stream, 0.0),
+    )
+
+
+def no_faster(found: step.Roles, least: step.Roles) -> step.Roles:
+    """The roles, none of them faster than `least`."""
+    rollout = max(found.rollout, least.rollout)
+    stream = max(found.rollout - found.tail, least.rollout - least.tail)
+    return replace(
+        found,
+        rollout=rollout,
+        tail=max(rollout - stream, 0.0),
+        log_probs=max(found.log_probs, least.log_probs),
+        train=max(found.train, least.train),
+    )
+
+
 def impossible(s: Scenario) -> list[memory.Misfit]:
-    """The same without checking the timed update."""
+    """The same without what was timed."""
     unfit = memory.fits(s.held, s.accelerator, efficiency=s.efficiency)
     if s.model.positions and s.longest > s.model.positions:
         what = f"{s.longest:,} tokens a sequence: {s.model.name} has {s.model.positions:,} positions"
@@ -363,7 +407,7 @@ def impossible(s: Scenario) -> list[memory.Misfit]:
         prompts = "one prompt" if s.prompts == 1 else f"{s.prompts:,} prompts"
         left = s.updates - s.prompts
         what = f"{s.updates:,} updates of {prompts} a step: {left:,} {plural(left, 'has', 'have')} none"
-        return [memory.Misfit(what, s.updates, s.prompts, "Fewer updates.", "batch")]
+        return [memory.Misfit(what, s.updates, s.prompts, "Fewer updates.", "updates")]
     engines = s.engines(s.engine.pool)
     if s.completions < engines:
         left = engines - s.completions
@@ -409,13 +453,16 @@ def offloaded_bytes(s: Scenario) -> float:
     return (state.alive - state.decoding) * of_each
 
 
+TOO_FEW = ("batch", "updates")  # misfits of a batch that is too small
+
+
 def fewest_gpus(s: Scenario) -> int | None:
     """The smallest number of GPUs on which the scenario is possible, up to envelope.MOST, or None. Adding GPUs can only
     make a batch too small for their engines, which does not count here, so bisection finds it.
     """
 
     def fits(gpus: int) -> bool:
-        return not [found for found in impossible(replace(s, gpus=gpus)) if found.part != "batch"]
+        return not [found for found in impossible(replace(s, gpus=gpus)) if found.part not in TOO_FEW]
 
     if not fits(envelope.MOST):
         return None
@@ -556,7 +603,7 @@ def seconds(s: Scenario) -> float:
 def step_range(s: Scenario) -> tuple[float, float]:
     """Seconds of a step at both ends of the range."""
     expected, far = roles(s), spread(s)
-    low, high = (calibration.scaled(expected, end) for end in (far.low, far.high))
+    low, high = no_faster(calibration.scaled(expected, far.low), floor(s)), calibration.scaled(expected, far.high)
     return step_seconds(s, low), step_seconds(s, high)
 
 
@@ -595,16 +642,16 @@ def plan(s: Scenario) -> Plan:
     """The Plan for a possible scenario; raises a ValueError if anything is impossible."""
     if unfit := misfits(s):
         raise ValueError(f"This job does not fit: {unfit[0].what}.")
-    engine, expected, far = s.engine, roles(s), spread(s)
+    engine, expected, far, least = s.engine, roles(s), spread(s), floor(s)
     return Plan(
         s,
         needed(s),
         engine,
         live(s),
         expected,
-        calibration.scaled(expected, far.low),
+        no_faster(calibration.scaled(expected, far.low), least),
         calibration.scaled(expected, far.high),
-        calibration.scaled(expected, far.low_alone),
+        no_faster(calibration.scaled(expected, far.low_alone), least),
         calibration.scaled(expected, far.high_alone),
         step.idle_share(expected, step.pausing(s.overlap)),
         s.ahead * topology.lag(s, WAYS[s.overlap], engine.pool, (expected.log_probs + expected.train) / seconds(s)),
@@ -662,7 +709,11 @@ def answers(found: Plan) -> list[Answer]:
             f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB usable ({found.peak.moment})",
             "22",
         ),
-        Answer("GPUs", f"{generating:,} generate, {training:,} train" if two else f"{shared} in one pool", "19"),
+        Answer(
+            "GPUs",
+            f"{generating:,} for generation, {training:,} for training" if two else f"{shared} in one pool",
+            "19",
+        ),
         Answer(
             f"sequences in flight, engine of {counted(found.engine.size, 'GPU')}",
             f"{found.live:,.0f} of {s.ahead * s.completions / s.engines(generating):,.0f}",
@@ -704,8 +755,13 @@ def seconds_range(low: float, high: float) -> str:
 
 def number_range(low: float, high: float) -> str:
     """Two numbers with three digits, or one if they are the same."""
-    least, most = (f"{number:,.3g}" if number < 100 else f"{number:,.0f}" for number in (low, high))
+    least, most = digits(low), digits(high)
     return least if least == most else f"{least} to {most}"
+
+
+def digits(number: float) -> str:
+    """The number with three digits, or all of those before its point."""
+    return f"{number:,.3g}" if number < 100 else f"{number:,.0f}"
 
 
 def engines_of(engine: Engine) -> str:

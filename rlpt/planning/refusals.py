@@ -52,7 +52,7 @@ def kinds(s: Scenario) -> Iterator[tuple]:
     part = planner.impossible(s)[0].part if planner.impossible(s) else "input"
     if part == "input":
         return
-    if part == "batch":
+    if part in planner.TOO_FEW:
         yield lambda there: batch_words(there), "a larger batch", filled(s)
     yield lambda there: f"another layout: {laid_out(s, there)}", "nothing", rearranged(s)
     if s.placement == "one pool":

@@ -15,7 +15,7 @@ from widgets.frame.drawing.scene import Mark, View
 
 Side = tuple[tuple[tuple[str, float], ...], tuple[tuple[str, str], ...], bool]  # parts, words and over of a Pool
 TITLE = "The cluster, and one step of it"
-PLAIN = ("layout", "input")  # misfits of which no memory can be drawn
+PLAIN = ("layout", "input", "updates")  # misfits of which no memory can be drawn
 ENGINE, STATE = ("weights", "sequence"), ("state", "reference", "critic")
 LANES = dict(rollout="generates", verify="other", log_probs="passes", train="trains", sync="cache", switch="cache")
 NAMES = dict(rollout="generate", verify="tests", log_probs="log-probs", train="train", sync="weights", switch="switch")
@@ -142,10 +142,21 @@ def rows(s: Scenario) -> list[tuple[str, tuple[str, ...]]]:
     return [(name, lane) for name, lane in lanes_named if name != "tests" or s.test_seconds]
 
 
-def waited_for(s: Scenario, plan: Plan) -> str:
+def longest_row(s: Scenario, plan: Plan) -> str:
     """The name of the lane that the step waits for."""
     longest, *_ = step.critical_lanes(plan.fast, step.pausing(s.overlap))
     return next(name for name, lane in rows(s) if set(lane) & set(longest))
+
+
+def waited_for(s: Scenario, plan: Plan) -> str:
+    """Who sets the pace, in the plural: that lane or, where it is more than half of it, the tests or the transfers."""
+    key = step.pausing(s.overlap)
+    longest, *_ = step.critical_lanes(plan.fast, key)
+    whole = step.lane_seconds(plan.fast, longest, key)
+    for role, name in (("verify", "tests"), ("sync", "weight transfers")):
+        if role in longest and 2 * step.seconds(plan.fast, role, key) > whole:
+            return name
+    return longest_row(s, plan)
 
 
 def step_lanes(s: Scenario, plan: Plan) -> View:
@@ -153,7 +164,7 @@ def step_lanes(s: Scenario, plan: Plan) -> View:
     key = step.pausing(s.overlap)
     short, long = plan.step_range
     named = rows(s)
-    waited = waited_for(s, plan)
+    waited = longest_row(s, plan)
     later = step.timeline(plan.slow, key)
     marks: list[Mark] = []
     for row, (_, lane) in enumerate(named):

@@ -26,6 +26,9 @@ STAGES = {
 }
 
 
+NAMED = 50  # seconds above which a part's name has room in its bar
+
+
 def lanes(name):
     s = STAGES[name]
     roles = planner.roles(s)
@@ -40,7 +43,10 @@ def lanes(name):
         panel(
             "Two lanes side by side",
             "seconds; the longer lane sets the step",
-            *(bars(["engines", "trainer"], high, part, i) for i, (part, high) in enumerate(parts.items(), 1)),
+            *(
+                bars(["engines", "trainer"], high, part, i, text=[part if height > NAMED else "" for height in high])
+                for i, (part, high) in enumerate(parts.items(), 1)
+            ),
             line([-0.5, 1.5], [seconds, seconds], "step", 5, "reference"),
             label(0.5, 1.02 * seconds, f"step {seconds:.0f} s", 0, "center"),
             y_range=[0, 560],

@@ -3,6 +3,8 @@
 import math
 import re
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -165,6 +167,16 @@ PRESETS = {
 }
 
 
+class Near(NamedTuple):
+    """A job that fits, as it is set on this page."""
+
+    words: str  # what is different
+    costs: str
+    scenario: planner.Scenario
+    seconds: float  # predicted, of a step
+    turned: dict  # {knob: value}
+
+
 @dataclass(frozen=True)
 class Result:
     misfits: list  # what of the setting is impossible; then there is nothing but what would hold it
@@ -173,7 +185,7 @@ class Result:
     path: tuple = ()  # changes one after the other
     alone: tuple = ()  # changes of one thing
     sizes: tuple = ()  # (GPUs, fast step, slow step)
-    nearest: tuple = ()  # of a job that does not fit: jobs that do
+    nearest: tuple = ()  # of a job that does not fit: a Near for each of up to three that do
 
 
 def idle(k):
@@ -214,16 +226,55 @@ def followed(k):
 
 
 def run(k):
-    k = followed(k)
-    if out_of_order := impossible_job.out_of_order(k):
+    if out_of_order := impossible_job.out_of_order(followed(k)):
         yield Result(out_of_order)
         return
     s, contradictions = scenario(k)
     if impossible := contradictions or planner.misfits(s):
-        yield Result(impossible, s, nearest=tuple(refusals.nearest(s)))
+        yield Result(impossible, s, nearest=tuple(islice(near(k, s), refusals.NEAREST)))
         return
     path = changes.best_changes(s)
-    yield Result([], s, planner.plan(s), tuple(path), tuple(changes.worth_trying(s)), tuple(sizes(s)))
+    yield Result([], s, planner.plan(s), tuple(path), tuple(changes.worth_trying(s)), tuple(sizes(k, s)))
+
+
+def near(k, s):
+    """Jobs that fit once the knobs are set to them, nearest first."""
+    for one in refusals.nearest(s, 2 * refusals.NEAREST):
+        turned = recovery.different(k, turned_to(s, one.scenario))
+        there, _ = scenario(replace(k, **turned))
+        if there.placement == one.scenario.placement == "one pool" and there.sharing != one.scenario.sharing:
+            turned["sharing"] = next(name for name, way in SHARING.items() if way == one.scenario.sharing)
+        if turned and fits(replace(k, **turned)):
+            there, _ = scenario(replace(k, **turned))
+            yield Near(one.words, one.costs, there, planner.seconds(there), turned)
+
+
+# {field of planner.Scenario: knob} of what refusals.py proposes
+TURNS = {name: name for name in ("gpus", "prompts", "overlap", "kept", "recompute", "training_parallel", "on_host")}
+TURNS |= dict(zero="zero", training_tensor="training_tensor", training_stages="training_stages")
+TURNS |= dict(expert_parallel="expert_parallel", adapters="rank")
+
+
+def turned_to(s, there):
+    """{knob: value} that turn the knobs of one scenario into another's."""
+    turned = {
+        knob: getattr(there, field) for field, knob in TURNS.items() if getattr(there, field) != getattr(s, field)
+    }
+    turned = {knob: str(value) if knob in WRITTEN else value for knob, value in turned.items()}
+    if there.gpus != s.gpus:
+        turned["overlap"] = there.overlap  # with one GPU it may be set to something else
+    if (there.adapters > 0, there.four_bits) != (s.adapters > 0, s.four_bits):
+        turned["trained"] = QLORA if there.four_bits else LORA if there.adapters else ALL_WEIGHTS
+    if there.law.longest != s.law.longest:
+        turned |= dict(p90=round(s.law.p90), p99=round(s.law.p99), longest=round(there.law.longest))
+    if there.accelerator != s.accelerator:
+        turned |= dict(accelerator=there.accelerator.key, chip="")
+    if there.logits_chunk != s.logits_chunk:
+        turned["whole_logits"] = there.logits_chunk is None
+    return turned
+
+
+WRITTEN = ("zero", "training_tensor", "training_stages", "expert_parallel")  # knobs with words for numbers
 
 
 def scenario(k):
@@ -287,10 +338,10 @@ def scenario(k):
         return job, [memory.Misfit(str(refusal), 1.001, 1.0, "Other seconds.", "input")]
 
 
-def sizes(s):
+def sizes(k, s):
     """(GPUs, fast step, slow step) of an eighth to eight times as many, where that fits."""
     for gpus in sorted({round(s.gpus * 2.0**n) for n in range(-3, 4)} - {0}):
-        resized = replace(s, gpus=gpus)
+        resized = replace(s, gpus=gpus, overlap=followed(replace(k, gpus=gpus)).overlap)
         if not planner.misfits(resized):
             yield (gpus, *planner.step_range(resized))
 
@@ -323,7 +374,7 @@ HIDDEN = ("rollout", "tests", "log-probs", "update", "weight sync", "whole step"
 
 def would_fit(r):
     rows = [(one.words, duration(one.seconds, short=True), one.costs) for one in r.nearest]
-    rows = rows or [("no change of one thing would make it fit", "", "")]
+    rows = rows or [("none of the changes that were tried", "", "")]
     return answer_table.table("What would fit", "nearest first", ("", "step", "trade-off"), rows, ANSWERS)
 
 
@@ -438,14 +489,16 @@ def readouts(k, r):
             planner.money(s, planner.number_range(*map(rounded, r.found.money))),
             f"at {planner.money(s, f'{s.price:g}')} per GPU-hour",
         ),
-        (change, re.sub(r" \(.*?\)", "", first.words) if first else "nothing saves 1 % of a step"),
+        (change, without_amounts(first.words) if first else "nothing saves 1 % of a step"),
     ]
     return [Readout(name, value, unit, source) for (name, source), (value, unit) in zip(READOUTS.items(), values)]
 
 
 def would_fit_instead(r):
     """In place of the numbers of a job that does not fit, up to three jobs that do."""
-    said = [(one.words, f"a step in {duration(one.seconds, short=True)}; {one.costs}") for one in r.nearest]
+    said = [
+        (without_amounts(one.words), f"a step in {duration(one.seconds, short=True)}; {one.costs}") for one in r.nearest
+    ]
     said += [("–", "")] * (len(READOUTS) - len(said))
     labels = ("What would fit", "or", "or ")
     sources = (refusals.nearest, *READOUTS.values())
@@ -453,6 +506,10 @@ def would_fit_instead(r):
         Readout(label, capital(words), unit, source, "violated" if label == labels[0] else "")
         for label, (words, unit), source in zip(labels, said, sources)
     ]
+
+
+def without_amounts(words):
+    return re.sub(r" \(.*?\)", "", words)
 
 
 def shortened(now, then):
@@ -480,6 +537,7 @@ CAUSES = {
     "sequence": "one sequence is too long",
     "positions": "one sequence is too long",
     "batch": "more engines than completions",
+    "updates": "more updates than prompts",
     "host": "training state fills the hosts",
     "critic": "training state fills the memory",
     "layout": "no such layout can be built",
@@ -547,7 +605,8 @@ def answer(k, r):
 
 def shortly(words):
     """A change without its amounts and without what else is different."""
-    return words.partition(" (")[0].partition(",")[0]
+    words = without_amounts(words)
+    return words if words.startswith("another layout") else words.partition(", ")[0]
 
 
 def broken(k, r):
@@ -561,7 +620,7 @@ def broken(k, r):
             "the others fit": lambda: not any(planner.misfits(one.scenario) for one in r.nearest),
         },
     )
-    return Break(why, fix(k), CAUSES[first.part])
+    return Break(why, r.nearest[0].turned if r.nearest else fix(k), CAUSES[first.part])
 
 
 def fix(k):
@@ -569,8 +628,11 @@ def fix(k):
         rising = recovery.different(k, impossible_job.in_order(k))
         in_order = replace(k, **rising)
         return rising if fits(in_order) else rising | (fix(in_order) or {})
-    without = recovery.first_of(k, ({"seconds": ""}, {"timed": ""}), fits)
-    return without or recovery.one_knob(k, TURNED, fits) or recovery.fewest(k, SURELY, fits)
+    if (k.seconds or k.timed) and misfits(k)[0].part in ("", "input"):  # what was timed contradicts the job
+        untimed = recovery.first_of(k, ({"seconds": ""}, {"timed": ""}), fits)
+        without = recovery.different(k, dict(seconds="", timed=""))
+        return untimed or without | (fix(replace(k, **without)) or {})
+    return recovery.one_knob(k, TURNED, fits) or recovery.fewest(k, SURELY, fits)
 
 
 def fits(k):
@@ -586,7 +648,8 @@ def worse(k, r):
         {
             "there are two pools": lambda: r.scenario.placement != "one pool",
             "one works for less than half of it": lambda: (
-                min(lanes_of(r)["engines"], lanes_of(r)["trainers"]) < 0.5 * r.found.step_range[0] + 1e-6
+                min(step.seconds(r.found.fast, "rollout", r.scenario.overlap), lanes_of(r)["trainers"])
+                < 0.5 * r.found.step_range[0] + 1e-6
             ),
         },
     )
@@ -610,22 +673,29 @@ def sets_the_pace(r):
         return Said(f"{who}.", {"there is one pool": lambda: not planner.plan(s).idle})
     waited, empty = cluster.waited_for(s, r.found), cluster.empty(s)
     pace = f"The {waited} set the pace."
-    claims = {"the lane that is named is the longest": lambda: lanes_of(r)[waited] >= max(lanes_of(r).values()) - 1e-6}
-    if empty <= cluster.EMPTY:
+    claims = {"what is named takes the longest": lambda: lanes_of(r)[waited] >= longest_of(r) - 1e-6}
+    purposes = dict(trainers="they are there for speed", engines="some of them could generate")
+    if empty <= cluster.EMPTY or waited not in purposes or envelope.pools(s.job)[1] == 1:
         return Said(pace, claims)
-    purpose = "they are there for speed" if waited == "trainers" else "some of them could generate"
     return Said(
         f"{pace} {envelope.pools(s.job)[1]:,} GPUs share the training state, so {empty:.0%} of each one's memory stays "
-        f"empty: {purpose}.",
+        f"empty: {purposes[waited]}.",
         claims | {"so much stays empty": lambda: abs(1 - r.found.peak.share - empty) < 1e-9},
     )
 
 
 def lanes_of(r):
-    """Seconds of the lanes that work side by side."""
-    roles, overlap = r.found.fast, r.scenario.overlap
-    training = sum(step.seconds(roles, role, overlap) for role in ("log_probs", "train"))
-    return dict(engines=step.seconds(roles, "rollout", overlap), trainers=training, tests=roles.verify)
+    """Seconds of who may set the pace; what shares a lane with others does if it is more than half of it."""
+    roles, stream = r.found.fast, r.scenario.overlap == "async"
+    engines = roles.rollout - roles.tail + roles.sync if stream else roles.rollout + roles.verify
+    shared = {"tests": roles.verify if stream else 2 * roles.verify, "weight transfers": 2 * roles.sync * stream}
+    return dict(engines=engines, trainers=roles.log_probs + roles.train) | shared
+
+
+def longest_of(r):
+    roles, stream = r.found.fast, r.scenario.overlap == "async"
+    lanes = lanes_of(r)
+    return max(lanes["engines"], lanes["trainers"], roles.verify * stream)
 
 
 def offloaded_gib(s):
@@ -650,6 +720,7 @@ def export(k, r):
     generating, training = envelope.pools(s.job)
     two, at_once = s.placement == "two pools", planner.concurrency(r.found)
     return dict(
+        program=k.program,
         plan=f"plan: {planner.summary(r.found)}",
         on=(s.model, s.accelerator),
         tensor_parallel=engine.group,

@@ -3,10 +3,10 @@ from itertools import pairwise
 
 import pytest
 
-from rlpt.planning import calibration, measured, planner, validation
+from rlpt.planning import calibration, measured, planner, refusals, validation
 from rlpt.planning.engine_timing import Line, Timed
 from rlpt.planning.planner import Scenario
-from sim.cluster import fabric, layouts, lengths, step, throughput
+from sim.cluster import envelope, fabric, layouts, lengths, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 
@@ -215,7 +215,7 @@ def test_experts_that_are_dealt_out_are_not_gathered():
     assert gathered.exchange == 0 < dealt.exchange and gathered.state > 13.4 / 6.9 * dealt.state > 0
     assert dealt.seconds < gathered.seconds / 2
     (found,) = planner.misfits(replace(s, expert_parallel=3))
-    assert found.what == "256 experts dealt out over 3 GPUs while 128 train: each takes as many"
+    assert found.what == "256 experts dealt out over 3 GPUs while 128 GPUs train: each takes as many"
     assert planner.trained(replace(SMALL, expert_parallel=8)) == planner.trained(SMALL)  # it has none
 
 
@@ -418,4 +418,43 @@ def test_each_update_of_a_step_pays_for_what_is_sharded():
     one, four = (planner.trained(replace(s, updates=updates)) for updates in (1, 4))
     assert four.state > one.state and four.products == pytest.approx(one.products)
     (found,) = planner.misfits(replace(s, updates=65))
-    assert found.what == "65 updates of 64 prompts a step: 1 has none" and found.part == "batch"
+    assert found.what == "65 updates of 64 prompts a step: 1 has none" and found.part == "updates"
+
+
+def test_no_role_is_faster_than_the_chip():
+    # 2 FLOP for each weight but the looked-up table and token, at 989.4e12 a second and GPU; in training three times
+    s = SMALL
+    forward = 2 * s.model.matmul_params() * planner.batch(s).tokens / (64 * 989.4e12)
+    least = planner.floor(s)
+    assert (least.log_probs, least.train) == pytest.approx((forward, 3 * forward), rel=1e-3)
+    assert planner.floor(replace(s, adapters=8)).train == pytest.approx(2 * forward, rel=1e-3)
+    fast = planner.plan(s).least
+    assert fast.log_probs >= least.log_probs and fast.train >= least.train and fast.rollout >= least.rollout
+
+
+@pytest.mark.parametrize("timed", [dict(rollout=1.0), dict(log_probs=1.0), dict(step=1.0), dict(update=1.0)])
+def test_a_timing_that_is_faster_than_the_chip_is_refused(timed):
+    (found, *_) = planner.misfits(planner.calibrated(SMALL, timed))
+    assert "chip" in found.what and found.needs > found.has
+
+
+def test_a_job_of_which_no_engine_holds_the_model_still_gets_a_refusal():
+    s = replace(SMALL, model=MODELS["llama3.1-70b"], gpus=1)
+    assert planner.misfits(s) and all(one.words for one in refusals.nearest(s))
+
+
+def test_adapters_are_all_that_is_sent_of_a_model_with_adapters():
+    # rank 8 on seven matrices a layer in bf16; nine tensors a layer of a tenth of a millisecond
+    s = replace(SMALL, overlap="one-off", adapters=8)
+    own = 2 * memory.adapter_params(s.model, 8)
+    assert planner.delivered(s) == pytest.approx(own / 23e9 + 9 * s.model.layers * 1e-4)
+    assert planner.delivered(replace(s, overlap="sync", sharing=envelope.ONE_COPY)) == 0.0
+
+
+def test_an_engine_that_sleeps_brings_its_weights_back_over_the_hosts_link():
+    # 50 GB/s; the training state crosses it twice
+    s = replace(SMALL, sharing=envelope.PLACEMENTS[1])
+    assert planner.moved_aside(s) == pytest.approx(memory.weight_bytes_per_gpu(s.model, s.engine) / 50e9)
+    aside = replace(SMALL, sharing=envelope.PLACEMENTS[0])
+    assert planner.moved_aside(aside) == pytest.approx(2 * memory.waiting_bytes(s.model, s.parts[1]) / 50e9)
+    assert planner.moved_aside(replace(SMALL, sharing=envelope.BOTH_STAY)) == 0.0

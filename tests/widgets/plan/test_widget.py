@@ -22,9 +22,12 @@ def step(**knobs):
 
 
 def test_the_default_is_the_example_of_the_page():
-    # 1.4 times shorter and longer than what is predicted; engines of two GPUs, 96 of 256 sequences (test_planner.py)
+    # 1.3 times: 299 s of a script that shares no code, 60 µs of the host for each of 256 sequences an engine and token,
+    # and 65.5 GB at 46 GB/s in 576 tensors; 1.4 times shorter and longer. Engines of two GPUs, 96 of 256 sequences
     r = result(Knobs())
     predicted = planner.seconds(r.scenario)
+    by_hand = 299 + 60e-6 * 256 * r.scenario.law.mean + 65.5 / 46 + 576 * 1e-4
+    assert predicted == pytest.approx(1.3 * by_hand, rel=0.005)
     assert step() == pytest.approx((predicted / 1.4, 1.4 * predicted))
     assert r.found.engine.tensor_parallel == 2 and int(r.found.live) == 96
     assert r.path[0].free and r.path[0].seconds < 0.99 * predicted
@@ -55,11 +58,71 @@ def test_a_job_that_does_not_fit_names_jobs_that_do():
         assert r.misfits and 1 <= len(r.nearest) <= 3
         assert r.nearest[0].words.startswith(plan.answer(k, r)[1].removeprefix("It would with ").removesuffix("."))
         shown = [readout.value for readout in plan.readouts(k, r)]
-        assert shown[: len(r.nearest)] == [capital(one.words) for one in r.nearest]
+        assert shown[: len(r.nearest)] == [plan.without_amounts(capital(one.words)) for one in r.nearest]
         table = next(panel for panel in plan.figure(k, r) if panel["title"] == "What would fit")
         assert all(one.words in str(table) for one in r.nearest)
         claims = plan.broken(k, r).why.claims
         assert all(holds() for holds in claims.values())
+
+
+ONE_CARD = "8B with QLoRA on one RTX 4090"
+
+
+@pytest.mark.parametrize(
+    "preset, knobs",
+    [
+        ("", dict(gpus=1)),
+        ("", dict(gpus=1, model="qwen2.5-7b")),
+        ("", dict(gpus=1, model="qwen3-8b", accelerator="t4")),  # no engine holds it at all
+        ("", dict(model="deepseek-v3", accelerator="h200", gpus=8, overlap="sync")),
+        ("", dict(model="gemma3-27b", accelerator="rtx4090", gpus=4, trained="QLoRA")),
+        ("", dict(model="mixtral-8x7b", gpus=2, overlap="sync")),
+        ("", dict(share=0.99)),
+        ("", dict(tensor_parallel="32")),
+        (ONE_CARD, dict(model="qwen2.5-32b")),
+        ("DeepSeek-V3 on 64 H100", dict(timed="64 sequences, 2048 tokens, 30 ms")),
+        ("Selective recomputation", dict(seconds="step=342.7 update=120")),
+    ],
+)
+def test_what_would_fit_does_once_the_knobs_are_set_to_it(preset, knobs):
+    k = replace(PRESETS.get(preset, Knobs()), **knobs)
+    r = result(k)
+    assert r.misfits and all(plan.fits(replace(k, **one.turned)) for one in r.nearest)
+    found = plan.broken(k, r)
+    assert found.fix and plan.fits(replace(k, **found.fix))
+    assert not r.nearest or found.fix == r.nearest[0].turned  # which the headline names
+
+
+@pytest.mark.parametrize("seconds", ["step=0.1", "rollout=1", "log_probs=1", "update=1", "rollout=20"])
+def test_a_timing_that_no_chip_can_reach_is_no_plan(seconds):
+    k = replace(Knobs(), seconds=seconds)
+    assert plan.broken(k, result(k)).cause == "the inputs contradict"
+    assert plan.broken(k, result(k)).fix == dict(seconds="")
+
+
+def test_the_curve_over_gpus_is_that_of_the_page_at_each_of_them():
+    for k in (Knobs(), PRESETS[ONE_CARD]):
+        for gpus, *seconds in plan.sizes(k, plan.scenario(k)[0]):
+            there, _ = plan.scenario(replace(k, gpus=gpus))
+            assert not planner.misfits(there) and planner.step_range(there) == pytest.approx(tuple(seconds))
+
+
+def test_tests_that_take_longest_set_the_pace():
+    k = replace(PRESETS["7B, ten turns with tools"], workers=1)
+    assert plan.worse(k, result(k)).startswith("The tests set the pace")
+
+
+@pytest.mark.parametrize(
+    "words, short",
+    [
+        ("1,024 GPUs", "1,024 GPUs"),
+        ("LoRA of rank 32, ZeRO 2", "LoRA of rank 32"),
+        ("another layout: ZeRO 2, 4 trainer GPUs a layer", "another layout: ZeRO 2, 4 trainer GPUs a layer"),
+        ("the optimizer's state in host memory (35 GB a server)", "the optimizer's state in host memory"),
+    ],
+)
+def test_a_headline_keeps_what_is_different(words, short):
+    assert plan.shortly(words) == short
 
 
 @pytest.mark.parametrize(
@@ -110,7 +173,7 @@ def test_recomputing_less_and_dealing_out_experts_shorten_an_update():
     assert planner.roles(dealt).train < 0.7 * planner.roles(gathered).train
     assert plan.idle(Knobs())["expert_parallel"] and "expert_parallel" not in plan.idle(Knobs(model="deepseek-v3"))
     uneven = Knobs(model="qwen3-30b-a3b", expert_parallel="32")
-    assert "while 48 train" in result(replace(uneven, gpus=96)).misfits[0].what
+    assert "while 48 GPUs train" in result(replace(uneven, gpus=96)).misfits[0].what
     assert plan.fix(replace(uneven, gpus=96)) == dict(expert_parallel="16") and not result(uneven).misfits
 
 
@@ -172,10 +235,7 @@ def test_the_timings_that_are_shown_as_examples_hold_at_the_default_setting():
             assert not plan.broken(k, result(k)), f.name
 
 
-def test_no_sentence_says_more_than_was_tried():
-    k = Knobs(recompute="selective")  # of a sequence that no number of trainers shares
-    shown = str(plan.figure(k, result(k)))
-    assert "no number of GPUs" not in shown
+def test_a_batch_that_is_too_small_is_said_in_completions():
     k = Knobs(prompts=8, samples=1)
     assert plan.broken(k, result(k)).why == "8 completions for 32 engines: 24 have none."
 
@@ -223,7 +283,10 @@ def test_the_exported_setting_has_only_quantities_that_the_options_have():
         assert (setting is None) == bool(r.misfits)
         if setting:
             texts = options.texts(setting)
-            assert f"--tensor-parallel-size {r.found.engine.tensor_parallel}" in next(iter(texts.values()))
+            assert (
+                f"--tensor-parallel-size {r.found.engine.tensor_parallel}" in texts[f"vLLM {options.VERSIONS['vLLM']}"]
+            )
+            assert k.program == plan.ANY or next(iter(texts)).startswith(k.program)  # the reader's own comes first
 
 
 @pytest.mark.when_changed()

@@ -14,7 +14,14 @@ from widgets.frame.drawing.marks import Panel, bars, dots, label, line, panel, t
 NEEDED, LENGTHS = "What the job needs and what there is", "The length quantiles as set"  # titles
 LEAST = 250.0  # per cent, the end of the axis if only a little more is needed than there is
 QUANTILES = ("p50", "p90", "p99")
-NO_GIGABYTES = ("", "input", "layout", "batch", "positions")  # parts of which `needs` and `has` are GPUs or shares
+NO_GIGABYTES = (
+    "",
+    "input",
+    "layout",
+    "batch",
+    "updates",
+    "positions",
+)  # parts of which `needs` and `has` are GPUs or shares
 
 
 def unfit(

@@ -140,9 +140,7 @@ def config(w: Widget, knobs: Any, result: Any) -> str:
     setting = more.export(knobs, result)
     if setting is None:
         return "<p>Nothing to copy: this job does not fit.</p>"
-    first = f"{getattr(knobs, 'program', '')} "  # the reader's own
-    texts = sorted(options.texts(setting).items(), key=lambda text: not text[0].startswith(first))
-    return written_out(dict(texts))
+    return written_out(options.texts(setting))
 
 
 def written_out(texts: Mapping[str, str], before: str = "") -> str:
