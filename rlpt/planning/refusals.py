@@ -79,7 +79,7 @@ def kinds(s: Scenario) -> Iterator[tuple]:
     yield lambda there: f"{there.accelerator.name} chips", "other chips", on_larger_chips(s)
 
 
-KEPT = {"optimizer": "the optimizer's state in host memory", "all": "weights and optimizer in host memory"}
+KEPT = {"optimizer": "the optimizer's state in host memory", "all": "the weights and the optimizer in host memory"}
 SHARED = {
     planner.SHARING[0]: "the training state in host memory while the engine generates",
     planner.SHARING[1]: "the training state on the GPUs while the engine generates",

@@ -129,7 +129,7 @@ def test_a_headline_keeps_what_is_different(words, short):
     "knobs, said",
     [
         (dict(), ("It fits.", "A step takes 6 to 11 minutes.")),
-        (dict(gpus=8), ("It does not fit.", "It would with weights and optimizer in host memory.")),
+        (dict(gpus=8), ("It does not fit.", "It would with the weights and the optimizer in host memory.")),
         (dict(p50=12000, p90=9000), ("The inputs contradict.", "")),
         (dict(prompts=8, samples=1), ("More engines than completions.", "")),
     ],
