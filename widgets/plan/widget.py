@@ -234,7 +234,7 @@ def run(k):
         yield Result(impossible, s, nearest=tuple(islice(near(k, s), refusals.NEAREST)))
         return
     path = changes.best_changes(s)
-    yield Result([], s, planner.plan(s), tuple(path), tuple(changes.worth_trying(s)), tuple(sizes(k, s)))
+    yield Result([], s, planner.plan(s), tuple(path), tuple(changes.worth_trying(s)), tuple(sizes(s)))
 
 
 def near(k, s):
@@ -338,10 +338,10 @@ def scenario(k):
         return job, [memory.Misfit(str(refusal), 1.001, 1.0, "Other seconds.", "input")]
 
 
-def sizes(k, s):
+def sizes(s):
     """(GPUs, fast step, slow step) of an eighth to eight times as many, where that fits."""
     for gpus in sorted({round(s.gpus * 2.0**n) for n in range(-3, 4)} - {0}):
-        resized = replace(s, gpus=gpus, overlap=followed(replace(k, gpus=gpus)).overlap)
+        resized = replace(s, gpus=gpus)
         if not planner.misfits(resized):
             yield (gpus, *planner.step_range(resized))
 
@@ -439,7 +439,7 @@ def by_gpus(r):
         marks.insert(0, band(np.array(gpus), np.array(fast), np.array(slow)))
     return panel(
         "Step time by number of GPUs",
-        "seconds, both axes log; shown where the job fits",
+        f"seconds, {r.scenario.overlap}; log axes; where the job fits",
         *marks,
         dots([r.scenario.gpus], [r.found.step_range[0]], "this setting", 1, "here"),
         x="GPUs",

@@ -102,8 +102,9 @@ def test_a_timing_that_no_chip_can_reach_is_no_plan(seconds):
 
 def test_the_curve_over_gpus_is_that_of_the_page_at_each_of_them():
     for k in (Knobs(), PRESETS[ONE_CARD]):
-        for gpus, *seconds in plan.sizes(k, plan.scenario(k)[0]):
-            there, _ = plan.scenario(replace(k, gpus=gpus))
+        s, _ = plan.scenario(k)
+        for gpus, *seconds in plan.sizes(s):
+            there, _ = plan.scenario(replace(k, gpus=gpus, overlap=s.overlap))
             assert not planner.misfits(there) and planner.step_range(there) == pytest.approx(tuple(seconds))
 
 
