@@ -179,7 +179,9 @@ ONE_CARD = ("--gpus", "1", "--chip", "rtx4090")
     [
         (["--model", "qwen3-8b", "--gpus", "1"], ["host memory", "2 GPUs", "LoRA of rank 32"]),
         (["--model", "qwen3-8b", *ONE_CARD, "--lora", "16"], ["one copy of the weights"]),
-        (["--model", "deepseek-v3", "--gpus", "96", "--chip", "h20"], ["host memory"]),
+        pytest.param(
+            ["--model", "deepseek-v3", "--gpus", "96", "--chip", "h20"], ["host memory"], marks=pytest.mark.slow
+        ),
         (["--model", "qwen2.5-7b", "--recompute", "none"], ["recompute activations"]),
         (["--model", "llama3.1-70b", "--gpus", "8", "--prompts", "64", "--samples", "8"], ["host memory"]),
         (["--model", "mixtral-8x7b", "--gpus", "4"], ["host memory"]),
