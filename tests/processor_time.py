@@ -15,7 +15,7 @@ import numpy as np
 
 from tools.pages import results
 
-LIMIT, HEADROOM = 1.0, 1.5  # processor seconds; the same test was seen to vary by a third from run to run
+LIMIT, HEADROOM = 1.0, 2.0  # processor seconds; a test of 1.1 alone was seen to take 2.0 beside others, on shared cores
 REFERENCE = 0.095  # processor seconds of `work` on the reference machine: two virtual cores, nothing else running
 EXEMPT = "slow", "nightly", "when_changed"
 BROWSER = "tests/browser"  # the time is that of a browser, which is neither this process nor ends with the test

@@ -105,6 +105,7 @@ def test_the_first_update_of_the_first_run():
     assert (shares[-1] > SHOWN).tolist() == [False, False, False, True, False]
 
 
+@pytest.mark.slow
 def test_nearly_every_lazy_run_ends_all_but_certain_and_some_were_of_something_else_before():
     ends = np.concatenate([result(**LAZY, seed=seed).policies[-1] for seed in SEEDS])
     assert np.quantile(ends.max(axis=1), 0.02) > 0.95  # all but certain of something

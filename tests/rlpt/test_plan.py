@@ -46,6 +46,7 @@ def test_keys_that_are_not_read_are_named(tmp_path, capsys):
     assert json.loads(out) and "a_new_kind_of_layer" in err
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_plan(capsys):
     asked = ["--model", "qwen3-8b", "--overlap", "async", "--reference", "--test-seconds", "2", "--limit", "4096"]
     plan.main([*asked, "--json"])
@@ -79,6 +80,7 @@ def test_what_a_timed_engine_shows_is_said_below_the_table(capsys):
     assert json.loads(capsys.readouterr().out)["timed"] is None
 
 
+@pytest.mark.slow
 def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
     asked = ["--model", "qwen3-8b", "--turns", "10", "--returned", "500", "--tool-seconds", "5"]
     plan.main([*asked, "--json"])
@@ -174,14 +176,13 @@ def test_numbers_are_understood_with_grouped_thousands_as_on_the_page(capsys):
 ONE_CARD = ("--gpus", "1", "--chip", "rtx4090")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked, fitting",
     [
         (["--model", "qwen3-8b", "--gpus", "1"], ["host memory", "2 GPUs", "LoRA of rank 32"]),
         (["--model", "qwen3-8b", *ONE_CARD, "--lora", "16"], ["one copy of the weights"]),
-        pytest.param(
-            ["--model", "deepseek-v3", "--gpus", "96", "--chip", "h20"], ["host memory"], marks=pytest.mark.slow
-        ),
+        (["--model", "deepseek-v3", "--gpus", "96", "--chip", "h20"], ["host memory"]),
         (["--model", "qwen2.5-7b", "--recompute", "none"], ["recompute activations"]),
         (["--model", "llama3.1-70b", "--gpus", "8", "--prompts", "64", "--samples", "8"], ["host memory"]),
         (["--model", "mixtral-8x7b", "--gpus", "4"], ["host memory"]),

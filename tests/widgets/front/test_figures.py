@@ -18,6 +18,7 @@ def tables(i):
     return [column[0] for column in figures.tables(i)[0]["columns"]]
 
 
+@pytest.mark.slow  # the first that asks for the runs
 def test_both_runs_begin_with_one_model_and_the_same_answers():
     full, missing = (figures.sums(name)[0] for name in figures.RUNS)
     assert full == missing
