@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeVar
 
@@ -217,7 +218,7 @@ def arguments(program: str) -> Parser:
         "--program",
         choices=planner.PROGRAMS,
         default="any",
-        help="the program that trains; it uses one pool of GPUs as the page's export sets it up",
+        help="the program that trains; it says what --sharing is by default, and whether sequences are packed",
     )
     add(
         "--transfer",
@@ -387,11 +388,23 @@ def typed(s: planner.Scenario, there: planner.Scenario, chosen: argparse.Namespa
     return " ".join(words)
 
 
+def near(s: planner.Scenario, chosen: argparse.Namespace) -> Iterator[tuple[refusals.Fitting, str]]:
+    """Jobs that fit, nearest first, with the seconds by the reader's timings, and the options that lead there."""
+    timed = chosen.timed or chosen.measured
+    for one in refusals.nearest(s, refusals.NEAREST * (2 if timed else 1)):
+        try:
+            there = planner.known(one.scenario, chosen.timed, chosen.measured)
+        except ValueError:
+            continue
+        if not planner.misfits(there):
+            yield one._replace(seconds=planner.seconds(there)), typed(s, one.scenario, chosen)
+
+
 def refused_job(parser: Parser, s: planner.Scenario, why: str, chosen: argparse.Namespace) -> NoReturn:
     """Ends with status 2: one sentence on standard error, and the nearest jobs that fit, with the options to add; as
     JSON on standard output.
     """
-    nearest = [(one, typed(s, one.scenario, chosen)) for one in refusals.nearest(s)]
+    nearest = list(islice(near(s, chosen), refusals.NEAREST))
     if chosen.json:
         listed = [
             {"change": f.words, "options": options, "costs": f.costs, "step_seconds": f.seconds}

@@ -33,7 +33,7 @@ CURRENCIES = ("$", "€", "£", "¥", "₹", "CHF")  # ¥ is the yuan as well as
 PACKED = 8192  # assumed: tokens of a micro-batch of short sequences
 LOGITS_CHUNK = 1024  # assumed: tokens whose logits exist at once while training
 SHARING = (envelope.PLACEMENTS[0], envelope.PLACEMENTS[1], envelope.BOTH_STAY, envelope.ONE_COPY)
-# {program: how it uses one pool of GPUs, set up as options.py exports it}: TRL with its sleep mode, verl and OpenRLHF
+# {program: how it uses one pool of GPUs}: TRL with its sleep mode, Unsloth with one copy of the weights, the others
 # with the training state offloaded
 PROGRAMS: dict[str, dict[str, Any]] = {
     "any": {},
@@ -336,35 +336,36 @@ def without_price(s: Scenario) -> Scenario:
 
 def misfits(s: Scenario) -> list[memory.Misfit]:
     """Everything in the scenario that is impossible, as [memory.Misfit]."""
-    known = s.calibration
-    mfu = attained_mfu(known) if known and "update" in known.timed else None
-    too_fast = faster_than_the_chip(known) if known else []
-    return memory.fits(s.held, s.accelerator, mfu=mfu) or too_fast or impossible(s)
-
-
-def attained_mfu(known: Calibration) -> float:
-    """The MFU of the update that was timed."""
-    job, gpus = known.job, known.job.parts[1].gpus
-    seconds = known.factors.update * formulas(job).train
-    return throughput.attained_mfu(job.model, job.accelerator, gpus, batch(job).tokens, seconds)
+    too_fast = faster_than_the_chip(s.calibration) if s.calibration else []
+    return memory.fits(s.held, s.accelerator) or too_fast or impossible(s)
 
 
 def faster_than_the_chip(known: Calibration) -> list[memory.Misfit]:
-    """Misfits for roles that a timing makes faster than the chip."""
+    """Misfits for what was timed and would be faster than the chip."""
     job = known.job
     took, least = calibration.scaled(formulas(job), known.factors), floor(job)
-    found = []
-    for role, name in (("rollout", "a rollout"), ("log_probs", "log-probs"), ("train", "an update")):
-        here, needs = (step.seconds(seconds, role, job.overlap) for seconds in (took, least))
-        if here < needs * (1 - 1e-9):
-            what = f"{name} in {digits(here)} s: at full speed the chip needs {digits(needs)} s"
-            found.append(memory.Misfit(what, needs, here, "Other seconds, or other lengths.", "input"))
-    return found
+    generates, at_least = (step.seconds(one, "rollout", job.overlap) for one in (took, least))
+    engines = f"engines of {counted(job.engine.size, 'GPU')}"
+    trainers = counted(job.parts[1].gpus, "GPU")
+    compared = (
+        ("rollout", "a rollout", engines, generates, at_least),
+        ("log_probs", "log-probs", trainers, took.log_probs, least.log_probs),
+        ("update", "an update", trainers, took.train, least.train),
+        (calibration.WHOLE, "a step", engines, step_seconds(job, took), step_seconds(job, least)),
+    )
+    mend = "Other seconds, another layout, or other lengths."
+    return [
+        memory.Misfit(
+            f"{name} in {digits(here)} s: at the chip's peak, {who} need {digits(needs)} s", needs, here, mend, "input"
+        )
+        for role, name, who, here, needs in compared
+        if role in known.timed and here < needs * (1 - 1e-9)
+    ]
 
 
 def floor(s: Scenario) -> step.Roles:
-    """Seconds of each role at the chip's peak bandwidth and FLOP/s, which no system reaches; of a trainer only the
-    products with its weights, forward 2 FLOP for each weight and token. Tests and transfers take none.
+    """Seconds of each role at the chip's peak bandwidth and FLOP/s: of engines of this size, without drafts, and of a
+    trainer only the products with its weights, forward 2 FLOP for each weight and token. Tests and transfers take none.
     """
     rollout, stream = generated(replace(s, efficiency=throughput.PEAK))
     forward = 2 * s.model.matmul_params() * batch(s).tokens / (s.parts[1].gpus * s.accelerator.flops())
@@ -487,7 +488,8 @@ def roles(s: Scenario) -> step.Roles:
     tools = 0.0 if {"rollout", calibration.WHOLE} & set(known) else min(tools, computed.tail)
     without = replace(computed, rollout=computed.rollout - tools, tail=computed.tail - tools)
     found = calibration.scaled(without, by_role)
-    return replace(found, rollout=found.rollout + tools, tail=found.tail + tools)
+    found = replace(found, rollout=found.rollout + tools, tail=found.tail + tools)
+    return no_faster(found, floor(s)) if s.calibration else found
 
 
 def formulas(s: Scenario) -> step.Roles:

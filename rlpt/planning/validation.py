@@ -105,7 +105,7 @@ def steps() -> list[Compared]:
 
 
 def unfitted(role: str = "step") -> list[Compared]:
-    """The published times of a role on which no constant was fitted."""
+    """The published times of a role on which nothing was fitted."""
     return [c for c in compared() if c.role == role and not c.row.fitted]
 
 
@@ -166,7 +166,7 @@ def spread(found: Iterable[Compared]) -> Spread:
 
 
 def table() -> str:
-    """All published times as lines of a Markdown table: job, what was timed, whether constants were fitted on it,
+    """All published times as lines of a Markdown table: job, what was timed, whether anything was fitted on it,
     published seconds, predicted seconds, ratio.
     """
     lines = []

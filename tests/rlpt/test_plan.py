@@ -115,7 +115,7 @@ def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
         (["--overlap", "both"], "invalid choice"),
         (["--timed", "12 ms"], "missing"),
         (["--timed", "7 ms + 3 apples"], "“3 apples” is no term of a line"),
-        (["--measured", "update=0.5"], "the inputs contradict"),
+        (["--measured", "update=0.5"], "at the chip's peak"),
         (["--measured", "tests=3"], "spends no time on tests"),
         (["--measured", "step=1e308"], "must lie between"),
         (["--measured", "step=-3"], "must lie between"),
@@ -199,6 +199,20 @@ ONE_CARD = ("--gpus", "1", "--chip", "rtx4090")
             ["state on the GPUs"],
         ),
         (["--model", "qwen3-8b", *ONE_CARD, "--sharing", "engine-sleeps"], ["one copy of the weights"]),
+        (["--model", "qwen2.5-32b", "--gpus", "8", "--overlap", "sync", "--measured", "step=500 gpus=64"], ["GPUs"]),
+        (
+            [
+                "--model",
+                "qwen2.5-32b",
+                "--gpus",
+                "8",
+                "--overlap",
+                "sync",
+                "--timed",
+                "64 sequences, 2048 tokens, 30 ms",
+            ],
+            ["GPUs"],
+        ),
     ],
 )
 def test_a_job_that_does_not_fit_names_the_nearest_that_do(asked, fitting, capsys):

@@ -435,7 +435,20 @@ def test_no_role_is_faster_than_the_chip():
 @pytest.mark.parametrize("timed", [dict(rollout=1.0), dict(log_probs=1.0), dict(step=1.0), dict(update=1.0)])
 def test_a_timing_that_is_faster_than_the_chip_is_refused(timed):
     (found, *_) = planner.misfits(planner.calibrated(SMALL, timed))
-    assert "chip" in found.what and found.needs > found.has
+    named = dict(rollout="a rollout", log_probs="log-probs", step="a step", update="an update")
+    assert found.what.startswith(f"{named[next(iter(timed))]} in ") and found.needs > found.has
+
+
+def test_only_what_was_timed_is_held_against_the_chip():
+    # an update of adapters at seven tenths of the peak: 4 FLOP for each weight and token
+    s = replace(SMALL, adapters=32)
+    assert not planner.misfits(planner.calibrated(s, dict(update=planner.floor(s).train / 0.7)))
+    # of a step that is not below the chip's own, no role is judged
+    s = replace(SMALL, overlap="sync")
+    least = planner.step_seconds(s, planner.floor(s))
+    assert not planner.misfits(planner.calibrated(s, dict(step=1.1 * least)))
+    low, high = planner.plan(planner.calibrated(s, dict(step=1.1 * least))).step_range
+    assert low <= planner.seconds(planner.calibrated(s, dict(step=1.1 * least))) <= high
 
 
 def test_a_job_of_which_no_engine_holds_the_model_still_gets_a_refusal():

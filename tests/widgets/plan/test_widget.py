@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from rlpt.planning import options, planner
+from rlpt.planning import options, planner, refusals
 from sim.cluster.step import OVERLAPS
 from sim.words import capital
 from tests.widgets.grid import answers
@@ -91,6 +91,8 @@ def test_what_would_fit_does_once_the_knobs_are_set_to_it(preset, knobs):
     found = plan.broken(k, r)
     assert found.fix and plan.fits(replace(k, **found.fix))
     assert not r.nearest or found.fix == r.nearest[0].turned  # which the headline names
+    if not (k.timed or k.seconds):  # the knobs can be set to all that the terminal offers
+        assert [one.words for one in r.nearest] == [one.words for one in refusals.nearest(r.scenario)]
 
 
 @pytest.mark.parametrize("seconds", ["step=0.1", "rollout=1", "log_probs=1", "update=1", "rollout=20"])
@@ -221,7 +223,7 @@ def test_a_timed_update_is_used_as_measured_and_an_impossibly_fast_one_is_refuse
     assert r.found.predicted.train == pytest.approx(400)
     assert (r.found.fast.train, r.found.slow.train) == pytest.approx((400 / 1.1, 440))
     for seconds, words in (
-        ("update=1", "the inputs contradict"),
+        ("update=1", "at the chip's peak"),
         ("step=9 rollout=99 update=99", "make it 99 s at least"),
     ):
         k = Knobs(seconds=seconds)
