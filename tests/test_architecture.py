@@ -250,6 +250,7 @@ ONLY_ON = {  # kinds of pages; the others are on all
     "store.js": ("home",),  # elsewhere once Python has started
     "sandbox.js": (),  # asked for when readers run code, or bring a log
     "doctor.js": ("doctor",),
+    "files.js": ("doctor",),
     "keep.js": ("home",),
     "progress.js": ("home",),
 }

@@ -9,7 +9,6 @@ import codecs
 import encodings.utf_8_sig
 import encodings.utf_16  # noqa: F401, a snapshot of Python has what was imported, but no files
 import html
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,10 +18,9 @@ from typing import Any
 from rlpt import doctor, logs, metric_names
 from rlpt.doctor import words
 from sim.words import capital
-from widgets.frame.drawing.written import plain
-from widgets.frame.reader import doctor_chart, doctor_lead
+from widgets.frame.reader import brought, doctor_chart, doctor_lead
+from widgets.frame.reader.brought import Form
 
-Form = Mapping[str, Any]  # the content of the page's form: {name of a field: its value}
 NAMES = 300  # the most columns offered
 OPENING = "hack-plus"  # the log shown when the page opens
 NONE = "\t"  # in place of a held-out score: a column's name has no tab
@@ -41,67 +39,16 @@ def mapped(form: Form) -> dict[str, str]:
     return {name: form[f"map_{name}"] for name in metric_names.QUANTITIES if form.get(f"map_{name}")}
 
 
-class Session:
-    """What has been read of the files so far."""
-
-    def __init__(self) -> None:
-        self.begin({})
-
-    def begin(self, form: Form) -> None:
-        self.run, self.wanted = form.get("run", ""), [*mapped(form).values(), form.get("held_out", "")]
-        self.logs: list[Any] = []
-        self.reader: Any = None
-        self.log: Any = None
-
-    def file(self, name: str) -> None:
-        self.finish()
-        self.reader = logs.Reader(name, self.run, self.wanted)
-
-    def piece(self, data: Any) -> None:
-        self.reader.feed(bytes(data.to_py() if hasattr(data, "to_py") else data))
-
-    def finish(self) -> None:
-        if self.reader:
-            self.logs.append(self.reader.close())
-            self.reader = None
-
-    def end(self) -> None:
-        self.finish()
-        self.log = logs.together(self.logs)
+def opened(name: str, form: Form) -> Any:
+    return logs.Reader(name, form.get("run", ""), [*mapped(form).values(), form.get("held_out", "")])
 
 
-SESSION = Session()
+SESSION = brought.Session(opened, logs.together)
 
 
 def stream(step: str, data: Any) -> Iterator[str]:
-    """The answer to one step of the page's conversation, as JSON.
-
-    `begin` and `ask` come with the form, `file` and `sample` with a name, `piece` with bytes. The answer to `ask` and
-    `sample` is a dict, to the others {}; to unreadable input it is {refused, written}: a sentence, and the options of
-    the fields.
-    """
-    try:
-        yield json.dumps(plain(took(step, data)))
-    except logs.Unreadable as fault:
-        yield json.dumps(
-            dict(refused=str(fault), written=offered(SESSION.log, json.loads(data)) if step == "ask" else {})
-        )
-
-
-def took(step: str, data: Any) -> dict[str, Any]:
-    if step == "begin":
-        SESSION.begin(json.loads(data))
-    elif step == "file":
-        SESSION.file(data)
-    elif step == "piece":
-        SESSION.piece(data)
-    elif step == "end":
-        SESSION.end()
-    elif step == "sample":
-        return dict(files=sample(data))
-    elif step == "ask":
-        return answer(SESSION.log, json.loads(data))
-    return {}
+    """The answer to one step of the page's conversation, as JSON (brought.py)."""
+    return brought.stream(SESSION, step, data, answer, sample, offered)
 
 
 def sample(name: str) -> dict[str, str]:
