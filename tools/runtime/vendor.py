@@ -58,6 +58,7 @@ COPIES = {  # place in site/vendor/ -> file in node_modules/
     **{f"katex/KaTeX_{face}.woff2": f"katex/dist/fonts/KaTeX_{face}.woff2" for face in FACES},
     "katex/LICENSE.txt": "katex/LICENSE",
     "editor.LICENSE.txt": "@codemirror/view/LICENSE",
+    "parquet.LICENSE.txt": "hyparquet/LICENSE",
 }
 LINKER = "pyodide/pyodide.asm.mjs"
 PATCH = (
@@ -66,18 +67,24 @@ PATCH = (
     "alignMemory((Module.placed??((name,place)=>place()))(libName,()=>getMemory(metadata.memorySize+memAlign)),memAlign)",
 )
 STYLE = "katex/dist/katex.min.css"
-EDITOR = Path(__file__).with_name("editor.mjs")
-BUNDLED = [  # all that goes into site/vendor/editor.js, and the program that joins it
-    *(f"@codemirror/{name}/dist/index.js" for name in ["commands", "language", "state", "streamparser", "view"]),
-    "@codemirror/legacy-modes/mode/python.js",
-    *(f"@lezer/{name}/dist/index.js" for name in ["common", "highlight"]),
-    "@marijn/find-cluster-break/src/index.js",
-    "crelt/index.js",
-    "style-mod/src/style-mod.js",
-    "w3c-keyname/index.js",
-    "esbuild/bin/esbuild",
-]
-TAKEN = [*COPIES.values(), STYLE, *BUNDLED]
+PARQUET = (  # modules of hyparquet
+    "alp assemble bloom column constants convert datapage delta encoding filter geoparquet index indexes "
+    "metadata plain plan read rowgroup scan schema snappy thrift utils variant wkb xxhash"
+)
+BUNDLED = {  # file of site/vendor/, from that with its name in this folder: all that goes into it
+    "editor.js": [
+        *(f"@codemirror/{name}/dist/index.js" for name in ["commands", "language", "state", "streamparser", "view"]),
+        "@codemirror/legacy-modes/mode/python.js",
+        *(f"@lezer/{name}/dist/index.js" for name in ["common", "highlight"]),
+        "@marijn/find-cluster-break/src/index.js",
+        "crelt/index.js",
+        "style-mod/src/style-mod.js",
+        "w3c-keyname/index.js",
+    ],
+    "parquet.js": [f"hyparquet/src/{name}.js" for name in PARQUET.split()],
+}
+BUNDLER = "esbuild/bin/esbuild"
+TAKEN = [*COPIES.values(), STYLE, BUNDLER, *(file for each in BUNDLED.values() for file in each)]
 PACKED = ("sim", "rlpt", "widgets")
 
 
@@ -96,7 +103,7 @@ def fill(node, python, strict=False):
         "python.zip": packed(PACKED),
         "katex/katex.css": woff2_only((ROOT / "node_modules" / STYLE).read_text(encoding="utf-8")).encode(),
         LINKER: linker.replace(*PATCH).encode(),
-        "editor.js": editor(node),
+        **{name: bundle(name, node) for name in BUNDLED},
     }
     for place, (source, sum_) in copies.items():
         if files.sha256(VENDOR / place) != sum_:
@@ -117,10 +124,10 @@ def fill(node, python, strict=False):
     return len(pieces) > 1
 
 
-def editor(node):
-    """The field for Python with the packages that it is made of, as one module."""
+def bundle(name, node):
+    """A file of BUNDLED: ours of that name in this folder and the packages it is made of, as one module."""
     words = [
-        str(EDITOR),
+        str(Path(__file__).with_name(name).with_suffix(".mjs")),
         "--bundle",
         "--minify",
         "--format=esm",
@@ -129,13 +136,14 @@ def editor(node):
         "--log-level=error",
     ]
     done = subprocess.run(
-        [shutil.which("node", path=node["PATH"]), "node_modules/esbuild/bin/esbuild", *words],
+        [shutil.which("node", path=node["PATH"]), f"node_modules/{BUNDLER}", *words],
         cwd=ROOT,
         env=node,
         capture_output=True,
     )
     if done.returncode:
-        raise Stop(f"The editor's packages could not be joined: {done.stderr.decode(errors='replace').strip()[:300]}")
+        said = done.stderr.decode(errors="replace").strip()[:300]
+        raise Stop(f"The packages of {name} could not be joined: {said}")
     return done.stdout
 
 
