@@ -1,0 +1,94 @@
+// The completions of a run, step by step: what is seen of them is Python's.
+import { Files } from "./files.js";
+
+const PACE = 1100;  // milliseconds a step
+const PIECE = 1 << 18;
+const OPTIONS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
+
+customElements.define("run-rollouts", class extends Files {
+  static of = "rollouts";
+  static forgotten = "[name=at], [name=group], [name=fact], [name^=map_]";
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.onclick = ({ target }) => {
+      this.sample(target.closest("[data-sample]")?.dataset.sample);
+      this.choose(target.closest("[data-option]"));
+      if (target.closest(".go")) this.play();
+    };
+    this.oninput = ({ target }) => target.name === "at" && this.stop();
+    this.onkeydown = (event) => {
+      const option = event.target.closest("[data-option]");
+      if (option && this.choose(this.beside(option, OPTIONS[event.key]))) event.preventDefault();
+    };
+  }
+
+  changed(field) {
+    if (field.name.startsWith("map_") && this.files) this.safely(() => this.read(this.files, true));
+    else if (field.name !== "at") super.changed(field);
+  }
+
+  // A group or a fact: the form holds which.
+  choose(option) {
+    if (!option) return false;
+    const { kind, option: value } = option.dataset;
+    const field = this.form.elements[kind];
+    field.value = field.value === value && kind === "fact" ? "" : value;
+    this.wanted = `[data-kind=${kind}][data-option="${value}"]`;
+    this.again();
+    return true;
+  }
+
+  beside(option, way) {
+    const all = [...this.querySelectorAll(`[data-kind=${option.dataset.kind}]`)];
+    return way && all[(all.indexOf(option) + way + all.length) % all.length];
+  }
+
+  play() {
+    if (this.timer) return this.stop();
+    const { at } = this.form.elements;
+    if (at.value === at.max) at.value = 0;
+    this.$(".go").ariaPressed = true;
+    this.timer = setInterval(() => {
+      at.value = Number(at.value) + 1;
+      this.again();
+      if (at.value === at.max) this.stop(true);
+    }, PACE);
+    this.again();
+  }
+
+  stop(shown) {
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.$(".go").ariaPressed = false;
+    if (!shown) this.again();
+  }
+
+  show({ refused, at, last, word, written }) {
+    this.enter(refused ? "refused" : "shown", refused ?? "");
+    this.write(written);
+    if (refused) return;
+    const range = this.form.elements.at;
+    range.max = last;
+    range.value = at;
+    range.ariaValueText = word;
+    this.style.setProperty("--at", last ? at / last : 0);
+    if (this.wanted) this.$(this.wanted)?.focus();
+    this.wanted = undefined;
+  }
+
+  // Parquet becomes lines of JSON here.
+  async *pieces(file) {
+    if (await file.slice(0, 4).text() !== "PAR1") return yield* super.pieces(file);
+    const { lines } = await import("../vendor/parquet.js");
+    const encoder = new TextEncoder();
+    try {
+      for await (const [text, share] of lines(await file.arrayBuffer())) {
+        const bytes = encoder.encode(text);
+        for (let at = 0; at < bytes.length; at += PIECE) yield [bytes.slice(at, at + PIECE), share * file.size];
+      }
+    } catch (fault) {
+      throw new Error(this.dataset.parquet.replace("…", () => `${file.name}: ${fault.message}`));
+    }
+  }
+});
