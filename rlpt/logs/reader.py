@@ -13,6 +13,7 @@ from rlpt.logs.spelled import decoded, number
 from rlpt.logs.table import LINE, READABLE, Log, Table, Unreadable, listed
 
 NAME = re.compile(r"[\w./@:-]{1,80}")  # of a metric
+BINARY = f"{READABLE} TensorBoard's own page exports its event files as CSV."
 LIMIT = 50_000_000  # the most bytes of one file, and on the page of all together
 
 
@@ -32,7 +33,7 @@ class Reader:
                 f"The file is larger than {LIMIT // 1_000_000} MB. Export fewer columns, or shorten the log."
             )
         if self.decoder is None:
-            self.decoder = codecs.getincrementaldecoder(encoding(piece))(errors="replace")
+            self.decoder = codecs.getincrementaldecoder(encoding(piece, BINARY))(errors="replace")
         self.text(self.decoder.decode(piece))
 
     def text(self, text):
@@ -101,7 +102,8 @@ class Reader:
         return joined(self.read.logs())
 
 
-def encoding(piece):
+def encoding(piece, readable):
+    """The encoding of a text that begins so; an Unreadable, which says what is readable, for one that is no text."""
     if piece[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if len(piece) > 8 and not any(piece[1:64:2]) and all(piece[:64:2]):
@@ -109,7 +111,7 @@ def encoding(piece):
     if piece[:2] == b"\x1f\x8b" or piece[:4] == b"PK\x03\x04":
         raise Unreadable("The file is compressed: unpack it first.")
     if b"\0" in piece[:1000]:
-        raise Unreadable(f"The file is binary. {READABLE} TensorBoard's own page exports its event files as CSV.")
+        raise Unreadable(f"The file is binary. {readable}")
     return "utf-8-sig"
 
 
