@@ -1,0 +1,13 @@
+"""Readers of the files in which a trainer keeps its completions: bytes in, piece by piece, and rows out.
+
+Parsers and not a model. `read` is the way in. The rooms: `reader` (which format a file has), one module for each
+program that writes completions (`trl`, `verl`, `nemo_rl`, `swift`, `open_instruct`), `other` for all the rest,
+`parquet`, `table` (rows, limits and what is said of them), `groups`, `lengths`, and `cells` (texts and numbers).
+"""
+
+from rlpt.logs.table import Unreadable
+from rlpt.rollouts.other import Unnamed
+from rlpt.rollouts.reader import PAGE, READABLE, Reader, read
+from rlpt.rollouts.table import Limit, Read, Table
+
+__all__ = ["PAGE", "READABLE", "Limit", "Read", "Reader", "Table", "Unnamed", "Unreadable", "read"]
