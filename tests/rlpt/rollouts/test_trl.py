@@ -1,6 +1,10 @@
 """What TRL's GRPOTrainer keeps, and the five real runs that ship with the book."""
 
+import runpy
+import sys
+from collections import deque
 from importlib.resources import files
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,3 +104,21 @@ def test_prompts_that_recur_in_training_are_no_evaluation(prompts):
 def test_a_prompt_that_recurs_in_a_step_makes_two_groups():
     one = read(batch(1, "aba", K=4)).rollouts
     assert one.prompts == ["a", "b", "a"] and np.bincount(one.group).tolist() == [4, 4, 4]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_callback_writes_what_the_trainer_holds_but_no_evaluation(training, tmp_path, monkeypatch):
+    """`_logs` as in trl v1.16.0, trl/trainer/rloo_trainer.py."""
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(TrainerCallback=object))
+    logs = dict(images=deque(), prompt=deque(["a", "a"]), completion=deque(["b", "c"]), advantages=deque([1.0, -1.0]))
+    logs |= dict(rewards={"exact": deque([1.0, 0.0])}, extra={"n_tokens": deque([3, 4])})
+    trainer = SimpleNamespace(_logs=logs, model=SimpleNamespace(training=training))
+    keep = runpy.run_path(str(files("rlpt.rollouts") / "data" / "keep_rollouts.py"))["KeepRollouts"](trainer)
+    state = SimpleNamespace(is_world_process_zero=True, global_step=12)
+    keep.on_log(SimpleNamespace(output_dir=tmp_path), state, control=None)
+    written = list(tmp_path.rglob("*.jsonl"))
+    assert len(written) == training
+    for file in written:
+        one = read(file.read_bytes(), name=file.name).rollouts
+        assert one.step.tolist() == [12, 12] and one.completions == ["b", "c"] and one.tokens.tolist() == [3, 4]
+        assert one.scores["exact"].tolist() == [1, 0] and one.advantage.tolist() == [1, -1]
