@@ -92,6 +92,7 @@ ROOMS = dict(
     framework={"worlds", "estimators"},
     experiments={"worlds", "estimators", "verifiers", "algorithms", "framework", "pipeline", "cluster"},
     pipeline={"worlds", "estimators", "algorithms", "framework"},
+    rollouts={"estimators"},
     synthesis={"worlds", "estimators", "verifiers", "algorithms", "framework", "experiments", "cluster"},
 )
 
