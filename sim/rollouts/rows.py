@@ -46,7 +46,9 @@ class Rollouts:
                 return {name: each[rows] for name, each in value.items()}
             return [value[row] for row in rows]
 
-        parts = {one.name: part(getattr(self, one.name)) for one in fields(self) if one.name not in ("group", "prompts")}
+        parts = {
+            one.name: part(getattr(self, one.name)) for one in fields(self) if one.name not in ("group", "prompts")
+        }
         return replace(self, **parts, group=group, prompts=[self.prompts[g] for g in kept])
 
     def at(self, step):
