@@ -1,0 +1,140 @@
+"""What the groups of a run say: which are tied, how many completions teach, and which texts come back. Counting, and
+not a model.
+
+A tie is judged by the reward: a trainer that computes in float32 leaves advantages of 0.0006 in groups that are tied.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+TOP, BETWEEN, ZERO, MIXED, UNKNOWN = "top", "between", "zero", "mixed", "unknown"
+ALIKE = 1e-6  # of the range of the rewards: a sum in float32
+
+
+def reward_range(reward):
+    """(lowest, highest) of the finite rewards; the lowest is 0 unless some are below."""
+    known = reward[np.isfinite(reward)]
+    return min(0.0, known.min(initial=0.0)), known.max(initial=-np.inf) if len(known) else 0.0
+
+
+def states(reward, group):
+    """(G,) of TOP, BETWEEN, ZERO, MIXED, or UNKNOWN without a finite reward. ZERO is a tie at a reward of 0 or below,
+    TOP one at the highest reward of the file.
+    """
+    low, top = reward_range(reward)
+    slack = ALIKE * max(1.0, top - low)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    if not len(starts):
+        return np.empty(0, "<U7")
+    most, least = np.fmax.reduceat(reward, starts), np.fmin.reduceat(reward, starts)
+    state = np.where(most >= top - slack, TOP, BETWEEN)
+    state = np.where(most <= slack, ZERO, state)
+    state = np.where(most - least > slack, MIXED, state)
+    return np.where(np.isnan(most), UNKNOWN, state)
+
+
+def rates(reward, group):
+    """Each group's mean reward on the scale from the file's lowest (0) to its highest reward (1), (G,): the pass rate
+    if rewards are 0 and 1.
+    """
+    low, top = reward_range(reward)
+    known = np.isfinite(reward)
+    count = np.bincount(group, known)
+    mean = np.bincount(group, np.where(known, reward, 0)) / np.maximum(count, 1)
+    return np.where(count > 0, (mean - low) / max(top - low, 1e-300), np.nan)
+
+
+def well_paid(reward):
+    """Which completions (N,) got at least half of what the file pays at most: the ones if rewards are 0 and 1."""
+    low, top = reward_range(reward)
+    return (reward >= (low + top) / 2) & (top > low)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The numbers of one step. Means are over completions whose value is known; None if nothing is known."""
+
+    step: int
+    completions: int
+    groups: int
+    reward: float | None
+    scores: dict[str, float]
+    tied: dict[str, int] | None  # groups that are tied at the TOP, BETWEEN, at ZERO
+    effective: int | None  # completions in groups that are not tied
+    distinct: int  # texts
+    commonest: int  # completions with the most frequent text
+    cut: int | None
+    tokens: float | None
+
+
+def steps(rollouts):
+    """One Step per step, in order. Ties are judged by `reward`."""
+    reward = rollouts.reward
+    state = None if reward is None else states(reward, rollouts.group)
+    starts = np.searchsorted(rollouts.step, rollouts.steps)
+    return [
+        numbers(rollouts, slice(first, last), state) for first, last in zip(starts, [*starts[1:], len(rollouts.step)])
+    ]
+
+
+def numbers(rollouts, rows, state):
+    reward, cut, tokens = rollouts.reward, rollouts.cut, rollouts.tokens
+    groups, sizes = np.unique(rollouts.group[rows], return_counts=True)
+    texts = Counter(rollouts.completions[rows])
+    return Step(
+        step=int(rollouts.step[rows][0]),
+        completions=int(sizes.sum()),
+        groups=len(groups),
+        reward=None if reward is None else known_mean(reward[rows]),
+        scores={name: known_mean(score[rows]) for name, score in rollouts.scores.items()},
+        tied=None if state is None else {name: int((state[groups] == name).sum()) for name in (TOP, BETWEEN, ZERO)},
+        effective=None if state is None else int(sizes[state[groups] == MIXED].sum()),
+        distinct=len(texts),
+        commonest=max(texts.values()),
+        cut=None if cut is None else int(cut[rows].sum()),
+        tokens=None if tokens is None else known_mean(tokens[rows]),
+    )
+
+
+def known_mean(values):
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def prompt_numbers(rollouts):
+    """The number of each group's prompt, (G,): groups of one text in several steps have the same."""
+    number = {}
+    return np.array([number.setdefault(text, len(number)) for text in rollouts.prompts], np.int64)
+
+
+@dataclass(frozen=True)
+class Recurring:
+    """Steps with the prompts of an earlier step; `every` so many steps, if they come at equal distances."""
+
+    steps: list[int]
+    every: int | None
+
+
+def recurring(rollouts):
+    """The largest set of at least two steps that have the same prompts, or None: one pass over the data after another,
+    or an evaluation that was written over the training file of its step.
+    """
+    seen = {}
+    for step, texts in texts_of_steps(rollouts).items():
+        seen.setdefault(tuple(sorted(texts)), []).append(step)
+    same = max(seen.values(), key=len, default=[])
+    if len(same) < 2:
+        return None
+    apart = np.unique(np.diff(same))
+    return Recurring(same, int(apart[0]) if len(same) > 2 and len(apart) == 1 else None)
+
+
+def texts_of_steps(rollouts):
+    """{step: its prompts, one per group}."""
+    firsts = np.flatnonzero(np.diff(rollouts.group, prepend=-1))
+    texts = {}
+    for row in firsts:
+        texts.setdefault(int(rollouts.step[row]), []).append(rollouts.prompts[rollouts.group[row]])
+    return texts
