@@ -1,0 +1,49 @@
+import time
+
+import numpy as np
+import pytest
+
+from sim.rollouts import findings, report
+from sim.rollouts.rows import Rollouts
+from tests.sim.rollouts.shipped import NAMES, rollouts, small
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_has_all_parts_and_phrases_when_they_are_asked_for(name):
+    found = report.report(rollouts(name))
+    assert len(found.steps) == 5 and len(found.rollouts.reward) == 320 and found.mismatch is None
+    assert found.phrases is None
+    more = report.with_phrases(found)
+    assert more.phrases is not None
+    assert {one.name for one in found.findings} <= {one.name for one in more.findings}
+
+
+def test_findings_about_words_stand_in_their_place():
+    names = [one.name for one in report.with_phrases(report.report(rollouts("verifier"))).findings]
+    assert names == sorted(names, key=findings.ORDER.index) and findings.PHRASE in names
+
+
+def test_one_completion_makes_a_report():
+    found = report.with_phrases(report.report(small([[1.0]])))
+    assert (found.findings, found.phrases, found.attribution.rule) == ([], [], None)
+
+
+@pytest.mark.slow
+def test_200_000_completions_take_seconds():
+    rng = np.random.default_rng(0)
+    N, K = 200_000, 8
+    group = np.arange(N) // K
+    pool = [" ".join(map(str, rng.integers(0, 999, 200))) for _ in range(500)]
+    file = Rollouts(
+        step=group // 64,
+        group=group,
+        prompts=[f"prompt {g % 5000}" for g in range(N // K)],
+        completions=[pool[i % 500] + f" {i}" for i in range(N)],
+        scores={"a": rng.random(N), "b": rng.random(N)},
+        advantage=rng.normal(size=N),
+        tokens=rng.integers(1, 500, N),
+        cut=rng.random(N) < 0.1,
+    )
+    start = time.process_time()
+    report.with_phrases(report.report(file))
+    assert time.process_time() - start < 20  # some 4 s on one core
