@@ -252,7 +252,8 @@ ONLY_ON = {  # kinds of pages; the others are on all
     "store.js": ("home",),  # elsewhere once Python has started
     "sandbox.js": (),  # asked for when readers run code, or bring a log
     "doctor.js": ("doctor",),
-    "files.js": ("doctor",),
+    "files.js": ("doctor", "rollouts"),
+    "rollouts.js": ("rollouts",),
     "keep.js": ("home",),
     "progress.js": ("home",),
 }
@@ -285,6 +286,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
             "status.js",
             "found.js",
             "scene.js",
+            "files.js",
             "store.js",
         )
         assert (f"assets/{name}" in content or requested) and f'"{name.removesuffix(".js")}"' not in scripts

@@ -12,7 +12,7 @@ from rlpt.lab import __main__ as lab
 from tests import skips
 
 ROOT = Path(__file__).parents[2]
-LISTED = "the commands are plan, calibrate, doctor, run, framework, pipeline, lab"
+LISTED = "the commands are plan, calibrate, doctor, rollouts, run, framework, pipeline, lab"
 LAB = {f"lab {name}": there for name, there in lab.COMMANDS.items()}
 LEAVES = {name: there for name, there in COMMANDS.items() if name != "lab"} | LAB
 every_command = pytest.mark.parametrize("command", LEAVES)
@@ -51,7 +51,13 @@ def test_the_help_of_a_command_names_what_was_typed(command, capsys):
 
 @every_command
 def test_an_option_that_there_is_none_of_is_one_sentence_and_status_2(command, capsys):
-    needed = {"doctor": ["FILE"], "run": ["grpo"], "lab compare": ["OLD", "NEW"], "lab demo": ["kl"]}.get(command, [])
+    needed = {
+        "doctor": ["FILE"],
+        "rollouts": ["FILE"],
+        "run": ["grpo"],
+        "lab compare": ["OLD", "NEW"],
+        "lab demo": ["kl"],
+    }.get(command, [])
     with pytest.raises(SystemExit) as end:
         main([*command.split(), *needed, "--sed", "3"])
     shown, wrong = capsys.readouterr()

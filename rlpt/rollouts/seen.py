@@ -1,0 +1,91 @@
+"""One step of a run as it is seen: who is paid, who is right, which groups there are. Counting, not a model."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.rollouts import groups
+from sim.rollouts.report import Report
+
+RIGHT = re.compile(r"exact|correct|accura|right|solved|(^|[_/-])acc([_/-]|$)|pass", re.I)  # names of scores
+FULL = 1 - 1e-6  # of a score's range
+
+
+@dataclass(frozen=True)
+class Seen:
+    """`rows` (n,) are places in the run's rollouts, sorted by group. `paid` (n,) are those that got at least half of
+    the most that the file pays, None if no reward is known; `right` (n,) those that have full marks in `score`, the
+    logged and unpaid score that answers are held against, None without one. `binary` says that rewards take two values.
+    `order` are the groups of the step by their mean reward.
+    """
+
+    report: Report
+    step: int
+    rows: np.ndarray
+    paid: np.ndarray | None
+    right: np.ndarray | None
+    score: str
+    binary: bool
+    order: list[int]
+
+    @property
+    def numbers(self):
+        """The Step of sim.rollouts.groups."""
+        return next(one for one in self.report.steps if one.step == self.step)
+
+    def of_group(self, group):
+        """Places in `rows` of one group."""
+        return np.flatnonzero(self.report.rollouts.group[self.rows] == group)
+
+
+def judge(report):
+    """The name of the unpaid score that answers are held against, or ""; it lies between 0 and 1, and varies."""
+    able = [
+        name for name in report.attribution.unpaid(report.rollouts.scores) if is_judge(report.rollouts.scores[name])
+    ]
+    return next((name for name in able if RIGHT.search(name)), able[0] if able else "")
+
+
+def is_judge(score):
+    known = score[np.isfinite(score)]
+    return len(known) > 0 and known.min() >= 0 and known.max() <= 1 and np.ptp(known) > 0
+
+
+def seen(report, step):
+    """The Seen of one step."""
+    r = report.rollouts
+    rows = np.flatnonzero(r.step == step)
+    score = judge(report)
+    paid = None if r.reward is None else groups.well_paid(r.reward)[rows]
+    right = r.scores[score][rows] >= FULL * np.nanmax(r.scores[score]) if score else None
+    binary = r.reward is not None and len(np.unique(r.reward[np.isfinite(r.reward)])) <= 2
+    first = list(dict.fromkeys(r.group[rows].tolist()))
+    rates = None if r.reward is None else groups.rates(r.reward, r.group)
+    order = first if rates is None else sorted(first, key=lambda group: np.nan_to_num(rates[group]))
+    return Seen(report, int(step), rows, paid, right, score, binary, order)
+
+
+def widest(report):
+    """The step at which the reward and the score that answers are held against are furthest apart; without one the step
+    of the first finding, else the last.
+    """
+    score = judge(report)
+    if score and report.rollouts.reward is not None:
+        low, top = groups.reward_range(report.rollouts.reward)
+        gaps = [(one.reward - low) / max(top - low, 1e-300) - one.scores[score] for one in report.steps]
+        if np.nanmax(gaps) > 0:
+            return report.steps[int(np.nanargmax(gaps))].step
+    return report.findings[0].first if report.findings else report.steps[-1].step
+
+
+def telling(seen):
+    """The group of a step that shows the most: of those with the most kinds of completions the first."""
+
+    def kinds(group):
+        rows = seen.of_group(group)
+        paid = np.zeros(len(rows)) if seen.paid is None else seen.paid[rows]
+        right = np.zeros(len(rows)) if seen.right is None else seen.right[rows]
+        return len(set(zip(paid.tolist(), right.tolist())))
+
+    return max(seen.order, key=kinds)

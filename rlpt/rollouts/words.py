@@ -1,0 +1,366 @@
+"""What is said of a run's completions, for the page and the terminal alike: the headline of a step, its facts, the
+findings of the whole run. A fact is counted, a finding follows a rule with a threshold. Not a model.
+"""
+
+import unicodedata
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from rlpt.rollouts import seen as steps
+from sim.rollouts import findings, groups, pushes, repeats
+from sim.words import capital, counted, plural
+
+NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+TEXT = 48  # characters of a text that is quoted
+OFTEN = 0.25  # of a step, one text
+FACTS = 5
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`big` is the number, `says` the rest of the sentence, `more` one line of detail; `rows` are places in the run."""
+
+    key: str
+    big: str
+    says: str
+    more: str = ""
+    alarm: bool = False
+    rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+def number(n):
+    """A count at the beginning of a sentence."""
+    return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"
+
+
+def figure(value):
+    """A reward, a score or a weight."""
+    return f"{value:,.2f}".replace("-", "−") if np.isfinite(value) else "unknown"
+
+
+def visible(text):
+    """The text with what a screen would hide or obey, as its code: control characters, and characters that have no
+    width or turn the direction of reading.
+    """
+    hidden = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    return "".join(
+        f"⟨{ord(one):04X}⟩" if unicodedata.category(one) in hidden and one not in "\n\t" else one for one in text
+    )
+
+
+def on_a_line(text, most=TEXT):
+    line = visible(text.replace("\n", " ⏎ "))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def quoted(text, most=TEXT):
+    return f"“{on_a_line(text, most)}”"
+
+
+def phrase_words(words, times):
+    """An n-gram as it is read: “⏎ Final : #” twice."""
+    return f"{quoted(' '.join(words).replace(chr(10), '⏎'))}{' at least twice' * (times == 2)}"
+
+
+# ── the headline ──
+def headline(seen):
+    """(what the trainer sees, what it does not), two sentences; the second may be empty."""
+    n, numbers = len(seen.rows), seen.numbers
+    at = f"Step {seen.step}"
+    if seen.paid is None:
+        return f"{at}: {counted(n, 'completion')}, {counted(numbers.distinct, 'different text')}.", ""
+    paid = int(seen.paid.sum())
+    if seen.binary:
+        first = f"{at}: {number(paid).lower() if not paid else f'{paid:,}'} of {n:,} {plural(paid, 'is', 'are')} paid."
+    else:
+        first = f"{at}: the mean reward is {figure(numbers.reward)}."
+    return first, beyond(seen)
+
+
+def beyond(seen):
+    """What the mean of the rewards does not show."""
+    n, numbers = len(seen.rows), seen.numbers
+    if seen.right is not None:
+        right = int(seen.right.sum())
+        verb = plural(max(right, 1), "is", "are")
+        if steps.RIGHT.search(seen.score):
+            return f"{number(right)} {verb} right."
+        return f"{number(right)} {plural(max(right, 1), 'has', 'have')} full marks in {seen.score}."
+    if numbers.commonest >= OFTEN * n and numbers.commonest > 1:
+        return f"{number(numbers.commonest)} are the same text."
+    if numbers.cut and numbers.cut >= findings.CUT_SHARE * n:
+        return f"{number(numbers.cut)} {plural(numbers.cut, 'is', 'are')} cut off."
+    tied = sum(numbers.tied.values())
+    return f"{number(tied)} of {counted(numbers.groups, 'group')} {plural(tied, 'is', 'are')} tied." if tied else ""
+
+
+# ── the facts of a step ──
+def facts(seen):
+    """The Facts of a step, alarms first, at most five; the last says whose advantages the log has."""
+    found = [one for rule in (wrong, phrase, two_rewards, one_text, cut, loops, tied) if (one := rule(seen))]
+    found.sort(key=lambda one: not one.alarm)
+    return [*found[: FACTS - 1], *whose(seen.report)]
+
+
+def wrong(seen):
+    if seen.right is None or seen.paid is None:
+        return None
+    rows, paid = seen.rows[seen.paid & ~seen.right], int(seen.paid.sum())
+    if not len(rows):
+        return None
+    return Fact(
+        "wrong",
+        f"{len(rows):,}",
+        f"of {paid:,} paid {plural(len(rows), 'is', 'are')} not {right_word(seen)}",
+        f"{visible(seen.score)}, which is logged and not paid, says so",
+        len(rows) >= paid / 2,
+        rows,
+    )
+
+
+def phrase(seen):
+    if not seen.report.phrases or seen.report.phrases[0].pays <= 0:
+        return None
+    one = seen.report.phrases[0]
+    rows = np.intersect1d(one.rows, seen.rows)
+    if not len(rows):
+        return None
+    fires = any(each.name == findings.PHRASE for each in seen.report.findings)
+    first = seen.report.steps[0].step
+    before = int((seen.report.rollouts.step[one.rows] == first).sum())
+    then = f"; {before:,} at step {first}" if first != seen.step else ""
+    says = f"of {len(seen.rows):,} hold {phrase_words(one.words, one.times)}"
+    return Fact("phrase", f"{len(rows):,}", says, f"their group pays them {figure(one.pays)} more{then}", fires, rows)
+
+
+def two_rewards(seen):
+    here = seen.report.rollouts.taken(seen.rows)
+    if here.reward is None:
+        return None
+    sets = repeats.sets_of_equal_texts(here)
+    differ = [rows for rows, one in sets if one]
+    if not differ:
+        return None
+    says = f"of {counted(len(sets), 'set')} of equal texts got different rewards"
+    rows = seen.rows[np.array(sorted(row for rows in differ for row in rows))]
+    return Fact("two", f"{len(differ):,}", says, "one prompt, one text, two rewards", True, rows)
+
+
+def one_text(seen):
+    n, count = len(seen.rows), seen.numbers.commonest
+    if count < OFTEN * n or count < 2:
+        return None
+    texts = seen.report.rollouts.completions
+    text = Counter(texts[row] for row in seen.rows).most_common(1)[0][0]
+    rows = np.array([row for row in seen.rows if texts[row] == text])
+    fires = any(each.name == findings.ONE_TEXT for each in seen.report.findings)
+    return Fact("text", f"{count:,}", f"of {n:,} are the same text", quoted(text), fires, rows)
+
+
+def cut(seen):
+    r, count = seen.report.rollouts, seen.numbers.cut
+    if not count:
+        return None
+    says = f"of {len(seen.rows):,} {plural(count, 'is', 'are')} cut off"
+    mean = "" if seen.numbers.tokens is None else f"{seen.numbers.tokens:.1f} tokens on average"
+    rows = seen.rows[r.cut[seen.rows]]
+    return Fact("cut", f"{count:,}", says, mean, count >= findings.CUT_SHARE * len(seen.rows), rows)
+
+
+def loops(seen):
+    rows = np.array([row for row in seen.rows if repeats.loops(seen.report.rollouts.completions[row])], np.int64)
+    if not len(rows):
+        return None
+    says = f"of {len(seen.rows):,} {plural(len(rows), 'ends', 'end')} in a loop"
+    return Fact("loops", f"{len(rows):,}", says, "", len(rows) >= findings.LOOPING * len(seen.rows), rows)
+
+
+def tied(seen):
+    if seen.numbers.tied is None:
+        return None
+    n, total = seen.numbers.tied, sum(seen.numbers.tied.values())
+    places = {groups.TOP: "at the highest reward", groups.BETWEEN: "between", groups.ZERO: "at 0"}
+    where = [(count, places[name]) for name, count in n.items() if count]
+    more = " and ".join(f"{count} {place}" if len(where) > 1 else f"all {place}" for count, place in where)
+    teaches = plural(total, "is tied and teaches", "are tied and teach")
+    says = f"of {counted(seen.numbers.groups, 'group')} {teaches} nothing"
+    alarm = n[groups.BETWEEN] + n[groups.ZERO] >= 0.4 * seen.numbers.groups
+    r = seen.report.rollouts
+    state = groups.states(r.reward, r.group)
+    rows = seen.rows[state[r.group[seen.rows]] != groups.MIXED]
+    return Fact("tied", f"{total:,}", says, more if total > 1 else more.removeprefix("all "), alarm, rows)
+
+
+def whose(report):
+    """At most one Fact: the rule and the weights that reproduce the advantages of the log."""
+    a = report.attribution
+    if report.rollouts.advantage is None:
+        return []
+    if not a.varies:
+        return [Fact("whose", "Any", "rule gives your log’s advantages", "nothing varies within a group")]
+    if a.rule is None:
+        return [
+            Fact(
+                "whose",
+                "?",
+                "gives your log’s advantages: no rule that we know",
+                f"the nearest is off by {a.error:.2g}",
+            )
+        ]
+    if a.near:
+        more = "something else is in the reward, perhaps a KL term"
+        return [Fact("whose", a.rule, "is near your log’s advantages", more)]
+    paid = {name: weight for name, weight in (a.weights or {}).items() if np.isfinite(weight)}
+    weighs = ", ".join(f"{name} weighs {weight:g}" for name, weight in paid.items()) if len(paid) > 1 else ""
+    return [
+        Fact(
+            "whose",
+            a.rule,
+            "is what your log’s advantages are",
+            "; ".join(filter(None, [f"to {a.error:.0e}".replace("e-0", "e-"), weighs])),
+        )
+    ]
+
+
+# ── the findings of a run ──
+SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is strongest, {about} what it names
+    findings.PAID_NOT_RIGHT: "{wrong} of the {paid} completions that are paid most {at} have the lowest {about}, which "
+    "is logged and not paid.",
+    findings.PARTS: "The reward rises from {reward_then} to {reward} {at}, and {about} falls from {score_then} to "
+    "{score}.",
+    findings.PHRASE: "Texts that hold {about} get {pays} more reward than others of their group, and their score is no "
+    "higher ({score}).",
+    findings.TWO_REWARDS: "{differ} of {sets} sets of equal texts in one group got different rewards {at}.",
+    findings.ONE_TEXT: "{count} of {completions} completions {at} are the same text, {about}.",
+    findings.STUCK: "{tied} of {groups} groups {at} are tied at a reward below the highest, so nothing pushes toward a "
+    "better one.",
+    findings.NEVER_PAID: "{tied} of {groups} groups {at} are tied at 0, so nothing was learned from them.",
+    findings.LENGTH: "Longer completions are paid more: within {groups} groups {at}, length and reward have a rank "
+    "correlation of {mean}.",
+    findings.CUT: "{count} of {completions} completions {at} are cut off by the length limit.",
+    findings.EMPTY: "{count} of {completions} completions {at} are empty.",
+    findings.LOOPS: "{count} of {completions} completions {at} end in a loop.",
+    findings.HABIT: "{share} of the texts {at} hold {about}, and {before} did at the beginning.",
+    findings.CONSTANT: "{about} is {value} in every row, so it cannot have taught anything.",
+}
+SHARES = {"share", "before"}
+
+
+def sentence(finding):
+    """One or two sentences about a Finding."""
+    numbers = {
+        name: f"{100 * value:.0f} %" if name in SHARES else figure(value) if isinstance(value, float) else f"{value:,}"
+        for name, value in finding.numbers.items()
+    }
+    at = f"at step {finding.first}" if finding.first == finding.last else f"at steps {finding.first} to {finding.last}"
+    if isinstance(finding.about, tuple):
+        about = phrase_words(finding.about, finding.numbers["times"])
+    else:
+        about = quoted(finding.about) if finding.name == findings.ONE_TEXT else visible(finding.about)
+    since = "" if finding.since >= finding.first else f" It begins at step {finding.since}."
+    return SENTENCES[finding.name].format(**numbers, at=at, about=about) + since
+
+
+def title(finding):
+    return capital(finding.name)
+
+
+def apart(report):
+    """A sentence on the log-probs of sampler and trainer, or "" if the file does not have both."""
+    m = report.mismatch
+    if m is None:
+        return ""
+    return (
+        f"Of {m.tokens:,} tokens, the trainer gives {100 * m.above:.2g} % more than twice the probability that the "
+        f"sampler gave, and {100 * m.below:.2g} % less than half. As importance weights they count like "
+        f"{100 * m.effective_share:.3g} % of the tokens (k3 {m.k3:.2g} nats per token)."
+    )
+
+
+# ── the push on a group ──
+def push(held):
+    """A completion's share of a step's push."""
+    return f"{100 * held:+.1f} %".replace("-", "−") if held else "0 %"
+
+
+def paid(seen, row):
+    """What is known of a completion at a place in the run: "paid 1, exact 0, 10 tokens"."""
+    r = seen.report.rollouts
+    said = [] if r.reward is None else [f"paid {short(r.reward[row])}"]
+    if seen.score:
+        said.append(f"{visible(seen.score)} {short(r.scores[seen.score][row])}")
+    if r.tokens is not None and np.isfinite(r.tokens[row]):
+        said.append(counted(int(r.tokens[row]), "token"))
+    if r.cut is not None and r.cut[row]:
+        said.append("cut off")
+    return ", ".join(said)
+
+
+def short(value):
+    return figure(value).removesuffix(".00")
+
+
+def sums(seen, held, here):
+    """[(a share, what it is the share of)] of the step's push; `here` are the group's places in the step."""
+    of_step = seen.report.rollouts.at(seen.step)
+    said = [(pushes.held(held, here), "of the step’s push is in this group")]
+    if (long := pushes.held_by_long(held, of_step.tokens)) is not None:
+        said.append((long, "goes to completions longer than the median"))
+    if seen.right is not None and (up := pushes.held_up(held, ~seen.right)) is not None:
+        said.append((up, f"of what is pushed up is not {right_word(seen)}"))
+    return [(f"{100 * share:.0f} %", text) for share, text in said]
+
+
+def unknown(seen, unit):
+    """Why the push cannot be told."""
+    why = "no reward is known" if seen.paid is None else "the file does not say how many tokens each has"
+    return f"Who is pushed {unit} cannot be told, because {why}."
+
+
+def right_word(seen):
+    return "right" if steps.RIGHT.search(seen.score) else f"at the top of {visible(seen.score)}"
+
+
+# ── all of it as data ──
+def as_dict(read, report, seen):
+    """What the terminal writes as JSON; numbers that are not known are None."""
+    a = report.attribution
+    return plain(
+        dict(
+            format=read.format,
+            notes=[*read.notes, *(f"{name}: {why}" for name, why in read.left_out.items())],
+            columns=read.columns,
+            completions=len(report.rollouts),
+            groups=len(report.rollouts.prompts),
+            advantages=dict(rule=a.rule, weights=a.weights, error=a.error, near=a.near, varies=a.varies),
+            step=seen.step,
+            headline=" ".join(filter(None, headline(seen))),
+            facts=[
+                dict(key=one.key, big=one.big, says=one.says, more=one.more, alarm=one.alarm, rows=len(one.rows))
+                for one in facts(seen)
+            ],
+            findings=[
+                dict(name=one.name, since=one.since, first=one.first, last=one.last, numbers=one.numbers)
+                | dict(about=one.about, says=sentence(one), rows=len(one.rows))
+                for one in report.findings
+            ],
+            phrases=[
+                dict(words=one.words, times=one.times, pays=one.pays, scores=one.scores, prompts=one.prompts)
+                for one in report.phrases or []
+            ],
+            mismatch=report.mismatch and asdict(report.mismatch),
+            steps=[asdict(one) for one in report.steps],
+        )
+    )
+
+
+def plain(value):
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value

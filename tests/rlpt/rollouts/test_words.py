@@ -1,0 +1,103 @@
+import json
+
+import numpy as np
+import pytest
+
+from rlpt.rollouts import seen as steps
+from rlpt.rollouts import words
+from sim.rollouts import findings, pushes, report
+from tests.rlpt.rollouts.test_seen import reported
+from tests.sim.rollouts import shipped
+
+
+def seen(name, step):
+    return steps.seen(reported(name), step)
+
+
+@pytest.mark.parametrize(
+    "name, step, said",
+    [
+        ("verifier", 20, ("Step 20: 52 of 64 are paid.", "Three are right.")),
+        ("verifier", 60, ("Step 60: 40 of 64 are paid.", "None is right.")),
+        ("length", 40, ("Step 40: the mean reward is 0.80.", "None is right.")),
+        ("one-text", 160, ("Step 160: the mean reward is 0.66.", "42 are the same text.")),
+        ("cut-off", 50, ("Step 50: none of 64 are paid.", "63 are cut off.")),
+        ("sound", 160, ("Step 160: 53 of 64 are paid.", "Six of 8 groups are tied.")),
+    ],
+)
+def test_the_headline_counts(name, step, said):
+    assert words.headline(seen(name, step)) == said
+
+
+def facts(name, step):
+    return {one.key: one for one in words.facts(seen(name, step))}
+
+
+def test_facts_are_counted_and_have_their_rows():
+    found = facts("verifier", 20)
+    assert (found["wrong"].big, found["wrong"].says, len(found["wrong"].rows)) == ("49", "of 52 paid are not right", 49)
+    texts = reported("verifier").rollouts.completions
+    held = [row for row in seen("verifier", 20).rows if texts[row].count("\nFinal: ") >= 2]
+    assert found["phrase"].big == str(len(held)) and found["phrase"].rows.tolist() == held
+    assert found["tied"].big == "1" and "is tied and teaches nothing" in found["tied"].says
+    assert found["whose"].big == "GRPO" and found["whose"].more.endswith("any_line weighs 1, exact weighs 0")
+    assert facts("one-text", 160)["text"].more == "“Final: 6”" and facts("one-text", 160)["text"].big == "42"
+    assert facts("cut-off", 1)["cut"].big == "64" and facts("cut-off", 1)["whose"].big == "Any"
+
+
+def test_alarms_come_first_and_at_most_five_are_shown():
+    for name in shipped.NAMES:
+        for step in reported(name).rollouts.steps:
+            alarms = [one.alarm for one in words.facts(seen(name, step))[:-1]]
+            assert alarms == sorted(alarms, reverse=True) and len(alarms) < words.FACTS
+
+
+def test_a_text_that_got_two_rewards_is_an_alarm():
+    paid = [[1, 0, 1, 0], [1, 1, 0, 0]]
+    r = shipped.small(paid, ["a", "a", "b", "c", "d", "d", "e", "e"], reward=np.ravel(paid).astype(float))
+    found = {one.key: one for one in words.facts(steps.seen(report.report(r), 0))}
+    assert found["two"].big == "1" and found["two"].alarm and found["two"].rows.tolist() == [0, 1]
+
+
+def test_every_finding_has_a_sentence():
+    assert words.SENTENCES.keys() == set(findings.ORDER)
+    for name in shipped.NAMES:
+        for one in reported(name).findings:
+            said = words.sentence(one)
+            assert said.endswith(".") and "{" not in said and len(said) < 220
+
+
+def test_control_characters_and_reversed_text_are_shown_by_their_codes():
+    assert words.visible("a\x1b[31m\u202eb\u200bc\n\td\ud800") == "a⟨001B⟩[31m⟨202E⟩b⟨200B⟩c\n\td⟨D800⟩"
+    assert words.quoted("one\ntwo", 5) == "“one …”"
+
+
+def test_the_push_and_its_sums_are_those_of_the_recording_script():
+    here = seen("verifier", 20)
+    held = pushes.shares(here.report.rollouts.at(20), "GRPO", pushes.PER_TOKEN)
+    rows = here.of_group(steps.telling(here))
+    assert words.sums(here, held, rows)[0] == ("12 %", "of the step’s push is in this group")  # 0.1237
+    assert words.push(held[rows[1]]) == "−3.2 %" and words.push(0.0) == "0 %"
+    assert words.paid(here, here.rows[rows[0]]) == "paid 1, exact 1, 10 tokens"
+
+
+def test_as_data_it_has_the_same_sentences_and_no_nan():
+    from rlpt import rollouts
+
+    text = (shipped.FOLDER / "cut-off.jsonl").read_bytes()
+    read = rollouts.read([("cut-off.jsonl", [text])])
+    data = json.loads(json.dumps(words.as_dict(read, reported("cut-off"), seen("cut-off", 1)), allow_nan=False))
+    assert data["headline"] == " ".join(words.headline(seen("cut-off", 1)))
+    assert [one["says"] for one in data["findings"]] == [words.sentence(one) for one in reported("cut-off").findings]
+    assert data["completions"] == 320 and data["steps"][0]["cut"] == 64 and data["advantages"]["rule"] is None
+
+
+def test_log_probs_of_sampler_and_trainer_are_told_apart():
+    r = shipped.small(
+        [[1, 0]], sampler=[np.array([-1.0]), np.array([-2.0])], trainer=[np.array([-1.5]), np.array([-1.0])]
+    )
+    assert words.apart(report.report(r)) == (
+        "Of 2 tokens, the trainer gives 50 % more than twice the probability that the sampler gave, and 0 % less than "
+        "half. As importance weights they count like 71.3 % of the tokens (k3 0.41 nats per token)."
+    )
+    assert words.apart(reported("sound")) == ""
