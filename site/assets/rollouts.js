@@ -7,7 +7,7 @@ const OPTIONS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
 customElements.define("run-rollouts", class extends Files {
   static of = "rollouts";
-  static forgotten = "[name=at], [name=group], [name=fact], [name^=map_]";
+  static forgotten = "[name=group], [name=fact], [name^=map_]";
 
   connectedCallback() {
     super.connectedCallback();
@@ -26,6 +26,17 @@ customElements.define("run-rollouts", class extends Files {
   changed(field) {
     if (field.name.startsWith("map_") && this.files) this.safely(() => this.read(this.files, true));
     else if (field.name !== "at") super.changed(field);
+  }
+
+  // Of other files Python chooses the step.
+  read(files, keep) {
+    this.fresh = !keep;
+    return super.read(files, keep);
+  }
+
+  asked() {
+    const form = JSON.parse(super.asked());
+    return JSON.stringify(this.fresh ? { ...form, at: "" } : form);
   }
 
   // A group or a fact: the form holds which.
@@ -68,6 +79,7 @@ customElements.define("run-rollouts", class extends Files {
     this.enter(refused ? "refused" : "shown", refused ?? "");
     this.write(written);
     if (refused) return;
+    this.fresh = false;
     const range = this.form.elements.at;
     range.max = last;
     range.value = at;

@@ -24,7 +24,19 @@ KINDS = {  # kind: (files of the build, bytes they may have together and why)
     "styles": (["assets/*.css", "assets/stylesheets/*.css", "vendor/katex/katex.css"], 56_000),
 }
 # Of another page, or asked for later: once a break was found, once a fold is opened, once Python has started.
-NOT_AT_FIRST = {"doctor.js", "found.js", "store.js", "change.js", "sort.js", "note.js", "lab.css", "tool.css"}
+NOT_AT_FIRST = {
+    "doctor.js",
+    "files.js",
+    "rollouts.js",
+    "rollouts.css",
+    "found.js",
+    "store.js",
+    "change.js",
+    "sort.js",
+    "note.js",
+    "lab.css",
+    "tool.css",
+}
 # What a page's widget needs beside the snapshot: some 50 kB of code, and 110 kB where it reads a trained policy. The
 # pipeline and distillation read ten and fifteen of them.
 PART, WITH_POLICIES = 250_000, {"pipeline": 520_000, "distillation": 700_000}

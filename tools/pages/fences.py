@@ -21,6 +21,7 @@ from pymdownx.superfences import SuperFencesException
 from rlpt import metric_names
 from rlpt.doctor.words import SIGNS
 from rlpt.logs import LIMIT
+from rlpt.rollouts import PAGE
 from tools.pages import (
     algorithm_pairs,
     drawing,
@@ -49,6 +50,7 @@ from widgets.frame.drawing.small_figures import Played
 from widgets.frame.reader import data_table, host, job, panels, reader_patch, reader_worker
 from widgets.frame.reader import doctor as own_doctor
 from widgets.frame.reader import reader_code as own_code
+from widgets.frame.reader import rollouts as own_rollouts
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
@@ -427,6 +429,20 @@ def doctor(_):
         samples=own_doctor.buttons(),
         quantities={name: row.words for name, row in metric_names.QUANTITIES.items()},
         limit=LIMIT // 1_000_000,
+    )
+
+
+@loud
+def rollouts(_):
+    """The field for the completions of a run, with what is seen of a real one (site/assets/rollouts.js)."""
+    return part(
+        "rollouts",
+        shown=own_rollouts.opening(),
+        samples=list(own_rollouts.SAMPLES),
+        rules=own_rollouts.RULES,
+        units=own_rollouts.UNITS,
+        roles=own_rollouts.ROLES,
+        limit=PAGE.size // 1_000_000,
     )
 
 

@@ -1,8 +1,8 @@
 """What the Python of one page needs beside the snapshot: our modules, compiled, and their data, an archive a page.
 
 A part is what the page's modules import, directly or not, without what the snapshot has. It lies in parts/NAME.part:
-ppo.part for the page of that widget, doctor.part and reader_worker.part for the workers that run what readers bring.
-site/assets/worker.js unpacks it where the snapshot was made, and imports from there.
+ppo.part for the page of that widget, doctor.part, rollouts.part and reader_worker.part for the workers that run what
+readers bring. site/assets/worker.js unpacks it where the snapshot was made, and imports from there.
 """
 
 import io
@@ -22,8 +22,8 @@ def modules():
         for page in pages.having("widget")
     }
     editable = [f"widgets.{page}.editable" for page in pages.having("editable")]
-    doctor, worker = "widgets.frame.reader.doctor", "widgets.frame.reader.reader_worker"
-    return {**of_pages, "doctor": [doctor], "reader_worker": [worker, *editable]}
+    of_files = {name: [f"widgets.frame.reader.{name}"] for name in ("doctor", "rollouts")}
+    return {**of_pages, **of_files, "reader_worker": ["widgets.frame.reader.reader_worker", *editable]}
 
 
 def contents(part):

@@ -30,7 +30,7 @@ SECONDS = 300  # making one takes about ten, and several times that on a busy ma
 SURVEY = """
 import compileall, json, pathlib, py_compile, sys, traceback, zipfile
 known = set(sys.modules)
-from widgets.frame.reader import doctor, host, pages, reader_code, reader_worker
+from widgets.frame.reader import doctor, host, pages, reader_code, reader_worker, rollouts
 
 def first(file, use):
     try:
@@ -45,6 +45,7 @@ for page in pages.having("widget"):
 for name, offer in reader_worker.OFFERS.items():
     first(offer.__name__, lambda: (reader_code.ours(offer), next(reader_worker.stream(name, "raise ValueError"))))
 first("widgets/frame/reader/doctor.py", doctor.warmed)
+first("widgets/frame/reader/rollouts.py", rollouts.warmed)
 try:
     [][5]
 except IndexError:

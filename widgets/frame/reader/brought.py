@@ -14,13 +14,18 @@ Form = Mapping[str, Any]  # the content of the page's form: {name of a field: it
 
 
 class Session:
-    """What has been read so far. `opened(name, form)` gives a reader with `feed` and `close`, and `together` makes one
-    thing of what the readers return.
+    """What has been read so far. A page's own session says how: `opened` gives the reader of a file, with `feed` and
+    `close`, and `together` makes one thing of what the readers returned.
     """
 
-    def __init__(self, opened: Callable[[str, Form], Any], together: Callable[[list[Any]], Any]) -> None:
-        self.opened, self.together = opened, together
+    def __init__(self) -> None:
         self.begin({})
+
+    def opened(self, name: str) -> Any:
+        raise NotImplementedError
+
+    def together(self, closed: list[Any]) -> Any:
+        raise NotImplementedError
 
     def begin(self, form: Form) -> None:
         self.form = form
@@ -30,7 +35,7 @@ class Session:
 
     def file(self, name: str) -> None:
         self.finish()
-        self.reader = self.opened(name, self.form)
+        self.reader = self.opened(name)
 
     def piece(self, data: Any) -> None:
         self.reader.feed(bytes(data.to_py() if hasattr(data, "to_py") else data))

@@ -39,11 +39,16 @@ def mapped(form: Form) -> dict[str, str]:
     return {name: form[f"map_{name}"] for name in metric_names.QUANTITIES if form.get(f"map_{name}")}
 
 
-def opened(name: str, form: Form) -> Any:
-    return logs.Reader(name, form.get("run", ""), [*mapped(form).values(), form.get("held_out", "")])
+class Session(brought.Session):
+    def opened(self, name: str) -> Any:
+        wanted = [*mapped(self.form).values(), self.form.get("held_out", "")]
+        return logs.Reader(name, self.form.get("run", ""), wanted)
+
+    def together(self, closed: list[Any]) -> Any:
+        return logs.together(closed)
 
 
-SESSION = brought.Session(opened, logs.together)
+SESSION = Session()
 
 
 def stream(step: str, data: Any) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """The wall of a step: a row per group, a cell per completion, as HTML. What it shows is computed elsewhere."""
 
 import html
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from rlpt.rollouts import words
 
 ROWS = 16  # with a label each; more are drawn without
 MOST = 512  # that are drawn at all
@@ -27,15 +28,18 @@ class Row:
 def drawn(rows: Sequence[Row], chosen: int) -> str:
     """The rows as options of a list, the chosen one in the order of the keyboard."""
     many = len(rows) > ROWS
-    return "".join(row_html(row, row.group == chosen, many) for row in rows)
+    columns = -(-len(rows) // 64)
+    style = f' class="rows many" style="--rows:{-(-len(rows) // columns)}"' if many else ' class="rows"'
+    options = "".join(row_html(row, row.group == chosen, many) for row in rows)
+    return f'<div{style} role="listbox" aria-label="Groups of the step">{options}</div>'
 
 
 def row_html(row: Row, chosen: bool, many: bool) -> str:
     picked = f'aria-selected="{str(chosen).lower()}" tabindex="{0 if chosen else -1}"'
     tied = ' class="tied"' if row.tied else ""
-    named = "" if many else f"<code>{shown(row.prompt, NAME)}</code>"
+    named = "" if many else f"<code>{html.escape(words.on_a_line(row.prompt, NAME))}</code>"
     count = "" if many else f"<i>{row.count}</i>"
-    label = html.escape(f"{visible(row.prompt)[:NAME]}: {row.words}", quote=True)
+    label = html.escape(f"{words.on_a_line(row.prompt, NAME)}: {row.words}", quote=True)
     return (
         f'<div role="option" data-kind="group" data-option="{row.group}" {picked}{tied} aria-label="{label}">'
         f"{named}{cells(row.cells, row.ringed)}{count}</div>"
@@ -52,25 +56,10 @@ def cells(kinds: Sequence[tuple[str, int]], ringed: Sequence[bool]) -> str:
     )
     rings = squares([place for place, ring in enumerate(ringed) if ring])
     ring = f'<path class="ring" d="{rings}"/>' if rings else ""
-    return f'<svg viewBox="0 0 {max(1, len(kinds))} 1" preserveAspectRatio="none" aria-hidden="true">{paths}{ring}</svg>'
+    return (
+        f'<svg viewBox="0 0 {max(1, len(kinds))} 1" preserveAspectRatio="none" aria-hidden="true">{paths}{ring}</svg>'
+    )
 
 
 def squares(places: Iterable[int]) -> str:
     return "".join(f"M{place + 0.03:g} .06h.94v.88h-.94z" for place in places)
-
-
-def shown(text: str, most: int) -> str:
-    """The text as HTML, cut after `most` characters, on one line."""
-    text = visible(text.replace("\n", " ⏎ "))
-    return html.escape(text if len(text) <= most else text[: most - 1] + "…")
-
-
-def visible(text: str) -> str:
-    """The text with what a screen would hide or obey: control characters, and those that turn the reading direction or
-    have no width, by their codes.
-    """
-    return "".join(
-        character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-        else f"⟨{ord(character):04X}⟩"
-        for character in text
-    )

@@ -1,0 +1,382 @@
+"""The Python half of *Read the rollouts*: completions arrive in pieces, and every step, group or fact that the reader
+chooses is a new question. The build uses the same functions to draw what the page shows before anything is dropped.
+"""
+
+import html
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from rlpt import rollouts
+from rlpt.rollouts import seen as steps
+from rlpt.rollouts import words
+from rlpt.rollouts.words import visible
+from sim.rollouts import groups, pushes, report
+from sim.words import counted
+from widgets.frame.reader import brought, rollouts_wall
+from widgets.frame.reader.brought import Form
+
+SAMPLES = {  # {the page's name for a real run: (its file, what it is, the step that is shown first)}
+    "any line pays": (
+        "verifier",
+        "A tiny model learns sums, and is paid if any line of its text gives the answer.",
+        20,
+    ),
+    "length pays": ("length", "A tiny model learns sums, and a right answer is paid more the longer it is.", None),
+    "one answer pays": ("one-text", "A tiny model learns sums, and one wrong answer is always paid 0.7.", None),
+    "cut off": ("cut-off", "A tiny model copies numbers, and has no room to end.", None),
+    "sound": ("sound", "A tiny model learns sums, and is paid for the right answer alone.", None),
+}
+# read when imported: a snapshot of Python has no files
+TEXTS = {
+    file: (files("rlpt.rollouts") / "data" / f"{file}.jsonl").read_text(encoding="utf-8")
+    for file, _, _ in SAMPLES.values()
+}
+RULES = {rule: named for named, rule in pushes.RULES.items()}
+UNITS = {unit: unit for unit in pushes.UNITS}
+ROLES = {
+    "step": "the step",
+    "prompt": "the prompt",
+    "completion": "the completion",
+    "reward": "the reward",
+    "advantage": "the advantage",
+}
+TEXTS_SHOWN = 64  # completions of a group
+CHARACTERS = 4_000  # of one
+WORDS_AT_ONCE = 2_000_000  # characters up to which phrases are searched for unasked
+
+
+class Session(brought.Session):
+    """The files of one run share a table of rows."""
+
+    def begin(self, form: Form) -> None:
+        super().begin(form)
+        self.table = rollouts.Table(None, rollouts.PAGE)
+
+    def opened(self, name: str) -> Any:
+        named = {role: form_value for role in ROLES if (form_value := self.form.get(f"map_{role}"))}
+        return rollouts.Reader(name, self.table, named)
+
+    def together(self, closed: list[Any]) -> Any:
+        return reported(self.table.read({}))
+
+
+SESSION = Session()
+
+
+def escaped(text: str, most: int = 10**9) -> str:
+    """The text as HTML, on one line, cut after so many characters."""
+    return html.escape(words.on_a_line(text, most))
+
+
+def reported(read: rollouts.Read) -> tuple[rollouts.Read, report.Report]:
+    done = report.report(read.rollouts)
+    size = sum(map(len, read.rollouts.completions))
+    return read, report.with_phrases(done) if size <= WORDS_AT_ONCE else done
+
+
+def stream(step: str, data: Any) -> Iterator[str]:
+    """The answer to one step of the page's conversation, as JSON (brought.py)."""
+    return brought.stream(SESSION, step, data, answer, sample, offered)
+
+
+def sample(name: str) -> dict[str, str]:
+    """{file name: text} of a real run; by default the one shown when the page opens."""
+    file, _, _ = SAMPLES.get(name) or next(iter(SAMPLES.values()))
+    return {f"{file}.jsonl": TEXTS[file]}
+
+
+# ── answers ──
+def answer(read: tuple[rollouts.Read, report.Report], form: Form) -> dict[str, Any]:
+    """What the page says: {at, last, word, written}; `written` is {selector of its place: HTML}."""
+    file, done = read
+    every = [one.step for one in done.steps]
+    at = place_of(form, file, done, every)
+    seen = steps.seen(done, every[at])
+    group = number(form.get("group"), -1)
+    group = group if group in seen.order else steps.telling(seen)
+    facts = words.facts(seen)
+    chosen = next((fact for fact in facts if fact.key == form.get("fact")), None)
+    return dict(
+        at=at,
+        last=len(every) - 1,
+        word=f"step {seen.step}",
+        written=head(seen, file)
+        | {
+            ".wall": wall(seen, group, chosen),
+            ".curves": curves(done, every),
+            ".ends": ends(seen),
+            ".facts": "".join(fact_html(fact, fact is chosen) for fact in facts),
+            ".findings": findings(done),
+        }
+        | pushed(seen, group, form)
+        | about(file, form),
+    )
+
+
+def place_of(form: Form, file: rollouts.Read, done: report.Report, every: list[int]) -> int:
+    """The place of the step to be shown: the form's, a sample's own, or the one that shows the most."""
+    at = number(form.get("at"), -1)
+    if 0 <= at < len(every):
+        return at
+
+    step = steps.widest(done)
+    return every.index(step)
+
+
+def number(value: Any, usual: int) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return usual
+
+
+def head(seen: steps.Seen, file: rollouts.Read) -> dict[str, str]:
+    first, second = words.headline(seen)
+    return {
+        ".verdict": f"{html.escape(first)} <em>{html.escape(second)}</em>" if second else html.escape(first),
+        ".lead": html.escape(lead(seen, file)),
+    }
+
+
+def lead(seen: steps.Seen, file: rollouts.Read) -> str:
+    """One sentence on the run: its first finding, or that none was found."""
+    done = seen.report
+    if done.findings:
+        return words.sentence(done.findings[0])
+    rows = counted(len(done.rollouts), "completion")
+    return f"None of the rules below fires in {rows} of {counted(len(done.steps), 'step')}."
+
+
+# ── the wall ──
+def wall(seen: steps.Seen, chosen: int, fact: words.Fact | None) -> str:
+    r = seen.report.rollouts
+    ringed = np.isin(seen.rows, fact.rows) if fact else np.zeros(len(seen.rows), bool)
+    level = levels(seen)
+    state = None if r.reward is None else groups.states(r.reward, r.group)
+    rows = []
+    for group in spaced(seen.order, rollouts_wall.MOST):
+        here = seen.of_group(group)
+        cells = [(kind(seen, i), int(level[i])) for i in here]
+        tied = state is not None and state[group] != groups.MIXED
+        rows.append(
+            rollouts_wall.Row(group, r.prompts[group], count(seen, here), spoken(seen, here), cells, ringed[here], tied)
+        )
+    return kinds(seen) + rollouts_wall.drawn(rows, chosen)
+
+
+def spaced(order: list[int], most: int) -> list[int]:
+    """At most so many of the groups, evenly spaced."""
+    return [order[i] for i in np.unique(np.linspace(0, len(order) - 1, min(most, len(order))).round().astype(np.int64))]
+
+
+def levels(seen: steps.Seen) -> np.ndarray:
+    """From 0 for the lowest reward of the run to LEVELS for the highest, (n,)."""
+    r = seen.report.rollouts
+    if r.reward is None:
+        return np.full(len(seen.rows), rollouts_wall.LEVELS)
+    low, top = groups.reward_range(r.reward)
+    share = (np.nan_to_num(r.reward[seen.rows]) - low) / max(top - low, 1e-300)
+    return np.ceil(np.clip(share, 0, 1) * rollouts_wall.LEVELS - 1e-9).astype(np.int64)
+
+
+def kind(seen: steps.Seen, i: int) -> str:
+    return "plain" if seen.right is None else "right" if seen.right[i] else "wrong"
+
+
+def count(seen: steps.Seen, here: np.ndarray) -> str:
+    reward = seen.report.rollouts.reward
+    if seen.paid is None or reward is None:
+        return ""
+    if seen.binary:
+        return f"{int(seen.paid[here].sum())}/{len(here)}"
+    return words.figure(float(np.nanmean(reward[seen.rows[here]])))
+
+
+def spoken(seen: steps.Seen, here: np.ndarray) -> str:
+    """A group in words, for those who do not see its cells."""
+    if seen.paid is None:
+        return counted(len(here), "completion")
+    said = f"{int(seen.paid[here].sum())} of {len(here)} paid"
+    return said if seen.right is None else f"{said}, {int((seen.paid & seen.right)[here].sum())} of them right"
+
+
+def kinds(seen: steps.Seen) -> str:
+    """What the colors of the cells mean."""
+    if seen.paid is None:
+        return ""
+    paid = "paid" if seen.binary else "darker for more reward"
+    if seen.right is None:
+        names = {"plain": paid, "none": "not paid"}
+    else:
+        right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {seen.score}"
+        names = {"right": f"{paid} and {right}" if seen.binary else right, "wrong": f"paid, not {right}"}
+        names |= {"none": "not paid"} if seen.binary else {}
+        if not seen.binary:
+            names |= {"wrong": f"not {right}", "none": paid}
+    return (
+        '<p class="kinds">'
+        + "".join(f'<span><i class="{name}"></i>{html.escape(visible(text))}</span>' for name, text in names.items())
+        + "</p>"
+    )
+
+
+# ── the steps ──
+def curves(done: report.Report, every: list[int]) -> str:
+    """Both means over the steps, as shares of their ranges, one drawing."""
+    lines = [("paid", [share(done, one.reward) for one in done.steps])] if done.rollouts.reward is not None else []
+    if score := steps.judge(done):
+        lines.append(("right", [one.scores[score] for one in done.steps]))
+    last = max(1, len(every) - 1)
+    drawn = "".join(f'<polyline class="{name}" points="{points(line, last)}"/>' for name, line in lines)
+    return f'<svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
+
+
+def points(line: list[float], last: int) -> str:
+    return " ".join(f"{100 * i / last:g},{40 * (1 - y):.4g}" for i, y in enumerate(line) if np.isfinite(y))
+
+
+def share(done: report.Report, reward: float | None) -> float:
+    low, top = groups.reward_range(done.rollouts.reward)
+    return float("nan") if reward is None else (reward - low) / max(top - low, 1e-300)
+
+
+def ends(seen: steps.Seen) -> str:
+    """The two means at the step that is shown."""
+    numbers, said = seen.numbers, []
+    if numbers.reward is not None:
+        said.append(f"paid {100 * numbers.reward:.0f} %" if seen.binary else f"reward {words.figure(numbers.reward)}")
+    if seen.score:
+        right = steps.RIGHT.search(seen.score)
+        name = "right" if right else escaped(seen.score, 14)
+        said.append(f'<span class="right">{name} {100 * numbers.scores[seen.score]:.0f} %</span>')
+    return "<br>".join(said)
+
+
+# ── facts and findings ──
+def fact_html(fact: words.Fact, chosen: bool) -> str:
+    alarm = " alarm" if fact.alarm else ""
+    name = "" if fact.big.isdigit() else " name"
+    more = f"<small>{html.escape(fact.more)}</small>" if fact.more else ""
+    picked = f'aria-selected="{str(chosen).lower()}" tabindex="0"'
+    return (
+        f'<li role="option" data-kind="fact" data-option="{fact.key}" {picked}>'
+        f'<b class="big{alarm}{name}">{html.escape(fact.big)}</b><span>{html.escape(fact.says)}{more}</span></li>'
+    )
+
+
+def findings(done: report.Report) -> str:
+    lines = [
+        f"<li><b>{html.escape(words.title(one))}</b> {html.escape(words.sentence(one))}</li>" for one in done.findings
+    ]
+    return "".join(lines) or "<li>No rule fires.</li>"
+
+
+# ── one group ──
+def pushed(seen: steps.Seen, group: int, form: Form) -> dict[str, str]:
+    """The texts of a group with the push on each, and the sums."""
+    r = seen.report.rollouts
+    rule = form["rule"] if form.get("rule") in RULES else next(iter(RULES))
+    unit = form["unit"] if form.get("unit") in UNITS else usual_unit(r)
+    held = pushes.shares(r.at(seen.step), rule, unit)
+    here = seen.of_group(group)
+    most = 1.0 if held is None else max(float(np.abs(held[here]).max()), 1e-9)
+    common = beginning([r.completions[seen.rows[i]] for i in here])
+    texts = "".join(
+        text_html(seen, int(i), None if held is None else float(held[i]), most, common) for i in here[:TEXTS_SHOWN]
+    )
+    more = f"<li>and {len(here) - TEXTS_SHOWN} more</li>" if len(here) > TEXTS_SHOWN else ""
+    return {
+        ".prompt": f"<code>{escaped(r.prompts[group], 60)}</code>",
+        ".texts": texts + more,
+        ".sums": sums(seen, held, here, unit),
+    }
+
+
+def usual_unit(r: Any) -> str:
+    return pushes.PER_COMPLETION if r.tokens is None else pushes.PER_TOKEN
+
+
+def text_html(seen: steps.Seen, i: int, held: float | None, most: float, common: int) -> str:
+    row = seen.rows[i]
+    text = visible(seen.report.rollouts.completions[row])
+    rest = f"… {len(text) - CHARACTERS:,} more characters" if len(text) > CHARACTERS else ""
+    class_ = "none" if seen.paid is not None and not seen.paid[i] else kind(seen, i)
+    return (
+        f'<li class="{class_}">{"" if held is None else bar_html(held, most)}'
+        f'<pre><span class="common">{html.escape(text[:common])}</span>'
+        f"{html.escape(text[common:CHARACTERS])}{rest}</pre>"
+        f"<small>{html.escape(words.paid(seen, row))}</small></li>"
+    )
+
+
+def bar_html(held: float, most: float) -> str:
+    """A bar to the right of the middle for a push up, to the left for one down."""
+    sign = "down" if held < 0 else "up"
+    width = f"--w:{50 * abs(held) / most:.3g}%"
+    return f'<div class="push {sign}"><i style="{width}"></i><span>{words.push(held)}</span></div>'
+
+
+def beginning(texts: list[str]) -> int:
+    """Characters that all of a group's texts have in common at the beginning, up to the last space or line break."""
+    first, last = min(texts), max(texts)
+    same = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
+    return 0 if len(texts) < 2 or same == len(last) else max(first.rfind(" ", 0, same), first.rfind("\n", 0, same)) + 1
+
+
+def sums(seen: steps.Seen, held: Any, here: np.ndarray, unit: str) -> str:
+    if held is None:
+        return f"<span>{html.escape(words.unknown(seen, unit))}</span>"
+    return "".join(f"<span><b>{big}</b> {html.escape(text)}</span>" for big, text in words.sums(seen, held, here))
+
+
+# ── what was read ──
+def about(file: rollouts.Read, form: Form) -> dict[str, str]:
+    rows = "".join(
+        f"<tr><td>{escaped(column, 60)}</td><td>{html.escape(visible(role))}</td></tr>"
+        for column, role in file.columns.items()
+    )
+    notes = [f"Read as {file.format}.", *file.notes, *(f"{name}: {why}" for name, why in file.left_out.items())]
+    return {
+        ".read tbody": rows,
+        ".notes": "".join(f"<li>{html.escape(visible(note))}</li>" for note in notes),
+    } | offered((file, None), form)
+
+
+def offered(read: Any, form: Form) -> dict[str, str]:
+    """The options of the fields that name a column."""
+    columns: Mapping[str, str] = read[0].columns if read else {}
+
+    def options(role: str) -> str:
+        chosen = form.get(f"map_{role}")
+        listed = "".join(
+            f'<option value="{html.escape(name)}"{" selected" * (name == chosen)}>{escaped(name, 60)}</option>'
+            for name in columns
+        )
+        return f'<option value="">as read</option>{listed}'
+
+    return {f"[name=map_{role}]": options(role) for role in ROLES}
+
+
+# ── what the page shows before it has a file ──
+def opening() -> dict[str, Any]:
+    """What the page says about the first sample."""
+    return answer(read(sample("")), {"at": "2"})
+
+
+def read(texts: Mapping[str, str]) -> tuple[rollouts.Read, report.Report]:
+    return reported(rollouts.read([(name, [text.encode()]) for name, text in texts.items()], limit=rollouts.PAGE))
+
+
+def warmed() -> None:
+    """Runs everything once before Python is saved as a snapshot, so that it has everything that is loaded on first
+    use.
+    """
+    for name in SAMPLES:
+        answer(read(sample(name)), {})
+    list(stream("begin", "{}"))
+    for step, data in (("file", "x"), ("piece", b"dear diary"), ("end", "")):
+        list(stream(step, data))
+    SESSION.begin({})
