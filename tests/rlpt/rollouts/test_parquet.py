@@ -3,7 +3,8 @@
 import io
 import sys
 
-import pytest
+import pyarrow
+from pyarrow import parquet
 
 from tests.rlpt.rollouts.made import batch, read, said
 
@@ -14,7 +15,6 @@ def test_without_pyarrow_the_command_that_installs_it_is_named(monkeypatch):
 
 
 def written(rows):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     file = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(rows), file)
     return file.getvalue()
