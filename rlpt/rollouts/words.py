@@ -2,6 +2,7 @@
 findings of the whole run. A fact is counted, a finding follows a rule with a threshold. Not a model.
 """
 
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -37,7 +38,9 @@ def number(n):
 
 def figure(value):
     """A reward, a score or a weight."""
-    return f"{value:,.2f}".replace("-", "−") if np.isfinite(value) else "unknown"
+    if not np.isfinite(value):
+        return "unknown"
+    return (f"{value:.1g}" if 0 < abs(value) < 0.005 else f"{value:,.2f}").replace("-", "−")
 
 
 def visible(text):
@@ -60,8 +63,9 @@ def quoted(text, most=TEXT):
 
 
 def phrase_words(words, times):
-    """An n-gram as it is read: “⏎ Final : #” twice."""
-    return f"{quoted(' '.join(words).replace(chr(10), '⏎'))}{' at least twice' * (times == 2)}"
+    """An n-gram as it is read: “⏎ Final: #” at least twice."""
+    line = re.sub(r" (?=[.,:;!?)])", "", " ".join(words).replace("\n", "⏎"))
+    return quoted(line) + " at least twice" * (times == 2)
 
 
 # ── the headline ──
@@ -73,7 +77,7 @@ def headline(seen):
         return f"{at}: {counted(n, 'completion')}, {counted(numbers.distinct, 'different text')}.", ""
     paid = int(seen.paid.sum())
     if seen.binary:
-        first = f"{at}: {number(paid).lower() if not paid else f'{paid:,}'} of {n:,} {plural(paid, 'is', 'are')} paid."
+        first = f"{at}: {f'{paid:,}' if paid else 'none'} of {n:,} {'is' if paid < 2 else 'are'} paid."
     else:
         first = f"{at}: the mean reward is {figure(numbers.reward)}."
     return first, beyond(seen)
@@ -93,7 +97,7 @@ def beyond(seen):
     if numbers.cut and numbers.cut >= findings.CUT_SHARE * n:
         return f"{number(numbers.cut)} {plural(numbers.cut, 'is', 'are')} cut off."
     tied = sum(numbers.tied.values())
-    return f"{number(tied)} of {counted(numbers.groups, 'group')} {plural(tied, 'is', 'are')} tied." if tied else ""
+    return f"{tied:,} of {counted(numbers.groups, 'group')} {plural(tied, 'is', 'are')} tied." if tied else ""
 
 
 # ── the facts of a step ──
@@ -114,7 +118,7 @@ def wrong(seen):
         "wrong",
         f"{len(rows):,}",
         f"of {paid:,} paid {plural(len(rows), 'is', 'are')} not {right_word(seen)}",
-        f"{visible(seen.score)}, which is logged and not paid, says so",
+        f"{visible(seen.score)}, which is logged but not paid, says so",
         len(rows) >= paid / 2,
         rows,
     )
@@ -131,7 +135,7 @@ def phrase(seen):
     first = seen.report.steps[0].step
     before = int((seen.report.rollouts.step[one.rows] == first).sum())
     then = f"; {before:,} at step {first}" if first != seen.step else ""
-    says = f"of {len(seen.rows):,} hold {phrase_words(one.words, one.times)}"
+    says = f"of {len(seen.rows):,} contain {phrase_words(one.words, one.times)}"
     return Fact("phrase", f"{len(rows):,}", says, f"their group pays them {figure(one.pays)} more{then}", fires, rows)
 
 
@@ -178,10 +182,11 @@ def loops(seen):
 
 
 def tied(seen):
-    if seen.numbers.tied is None:
+    n = seen.numbers.tied
+    if not n or not any(n.values()):
         return None
-    n, total = seen.numbers.tied, sum(seen.numbers.tied.values())
-    places = {groups.TOP: "at the highest reward", groups.BETWEEN: "between", groups.ZERO: "at 0"}
+    total = sum(n.values())
+    places = {groups.TOP: "at the highest reward", groups.BETWEEN: "at a reward in between", groups.ZERO: "at 0"}
     where = [(count, places[name]) for name, count in n.items() if count]
     more = " and ".join(f"{count} {place}" if len(where) > 1 else f"all {place}" for count, place in where)
     teaches = plural(total, "is tied and teaches", "are tied and teach")
@@ -201,49 +206,38 @@ def whose(report):
     if not a.varies:
         return [Fact("whose", "Any", "rule gives your log’s advantages", "nothing varies within a group")]
     if a.rule is None:
-        return [
-            Fact(
-                "whose",
-                "?",
-                "gives your log’s advantages: no rule that we know",
-                f"the nearest is off by {a.error:.2g}",
-            )
-        ]
+        more = f"the nearest is off by {a.error:.2g}"
+        return [Fact("whose", "None", "of the known rules gives your log’s advantages", more)]
     if a.near:
         more = "something else is in the reward, perhaps a KL term"
-        return [Fact("whose", a.rule, "is near your log’s advantages", more)]
-    paid = {name: weight for name, weight in (a.weights or {}).items() if np.isfinite(weight)}
-    weighs = ", ".join(f"{name} weighs {weight:g}" for name, weight in paid.items()) if len(paid) > 1 else ""
-    return [
-        Fact(
-            "whose",
-            a.rule,
-            "is what your log’s advantages are",
-            "; ".join(filter(None, [f"to {a.error:.0e}".replace("e-0", "e-"), weighs])),
-        )
-    ]
+        return [Fact("whose", a.rule, "comes near your log’s advantages", more)]
+    paid = [(name, weight) for name, weight in (a.weights or {}).items() if np.isfinite(weight)]
+    weighs = ", ".join(f"{visible(name)}{' weighs' * (not i)} {weight:g}" for i, (name, weight) in enumerate(paid))
+    exact = f"to within {a.error:.0e}".replace("e-0", "e-")
+    more = f"{exact}; {weighs}" if len(paid) > 1 else exact
+    return [Fact("whose", a.rule, "gives your log’s advantages", more)]
 
 
 # ── the findings of a run ──
 SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is strongest, {about} what it names
-    findings.PAID_NOT_RIGHT: "{wrong} of the {paid} completions that are paid most {at} have the lowest {about}, which "
-    "is logged and not paid.",
-    findings.PARTS: "The reward rises from {reward_then} to {reward} {at}, and {about} falls from {score_then} to "
-    "{score}.",
-    findings.PHRASE: "Texts that hold {about} get {pays} more reward than others of their group, and their score is no "
-    "higher ({score}).",
-    findings.TWO_REWARDS: "{differ} of {sets} sets of equal texts in one group got different rewards {at}.",
+    findings.PAID_NOT_RIGHT: "Of the {paid} completions with full reward {at}, {wrong} get the lowest {about}, a score "
+    "that is logged but not paid.",
+    findings.PARTS: "The reward rises from {reward_then} at the beginning to {reward} {at}, while {about} falls from "
+    "{score_then} to {score}.",
+    findings.PHRASE: "Texts that contain {about} get {pays} more reward than the others of their group. Their score "
+    "differs by {score}.",
+    findings.TWO_REWARDS: "Equal answers to the same prompt got different rewards in {differ} of {sets} cases {at}.",
     findings.ONE_TEXT: "{count} of {completions} completions {at} are the same text, {about}.",
-    findings.STUCK: "{tied} of {groups} groups {at} are tied at a reward below the highest, so nothing pushes toward a "
-    "better one.",
-    findings.NEVER_PAID: "{tied} of {groups} groups {at} are tied at 0, so nothing was learned from them.",
-    findings.LENGTH: "Longer completions are paid more: within {groups} groups {at}, length and reward have a rank "
-    "correlation of {mean}.",
+    findings.STUCK: "In {tied} of {groups} groups {at}, all completions get the same reward, and it is not the "
+    "highest. Nothing pushes them toward a better one.",
+    findings.NEVER_PAID: "In {tied} of {groups} groups {at}, no completion is paid, so they teach nothing.",
+    findings.LENGTH: "Longer completions are paid more: in {groups} groups {at}, the rank correlation of length and "
+    "reward is {mean} on average.",
     findings.CUT: "{count} of {completions} completions {at} are cut off by the length limit.",
     findings.EMPTY: "{count} of {completions} completions {at} are empty.",
     findings.LOOPS: "{count} of {completions} completions {at} end in a loop.",
-    findings.HABIT: "{share} of the texts {at} hold {about}, and {before} did at the beginning.",
-    findings.CONSTANT: "{about} is {value} in every row, so it cannot have taught anything.",
+    findings.HABIT: "{share} of the texts {at} contain {about}, up from {before} at the beginning.",
+    findings.CONSTANT: "{about} is {value} in every row, so it taught nothing.",
 }
 SHARES = {"share", "before"}
 
@@ -251,7 +245,7 @@ SHARES = {"share", "before"}
 def sentence(finding):
     """One or two sentences about a Finding."""
     numbers = {
-        name: f"{100 * value:.0f} %" if name in SHARES else figure(value) if isinstance(value, float) else f"{value:,}"
+        name: f"{100 * value:.0f} %" if name in SHARES else short(value) if isinstance(value, float) else f"{value:,}"
         for name, value in finding.numbers.items()
     }
     at = f"at step {finding.first}" if finding.first == finding.last else f"at steps {finding.first} to {finding.last}"
@@ -259,7 +253,7 @@ def sentence(finding):
         about = phrase_words(finding.about, finding.numbers["times"])
     else:
         about = quoted(finding.about) if finding.name == findings.ONE_TEXT else visible(finding.about)
-    since = "" if finding.since >= finding.first else f" It begins at step {finding.since}."
+    since = "" if finding.since >= finding.first else f" This begins at step {finding.since}."
     return SENTENCES[finding.name].format(**numbers, at=at, about=about) + since
 
 
@@ -273,9 +267,9 @@ def apart(report):
     if m is None:
         return ""
     return (
-        f"Of {m.tokens:,} tokens, the trainer gives {100 * m.above:.2g} % more than twice the probability that the "
-        f"sampler gave, and {100 * m.below:.2g} % less than half. As importance weights they count like "
-        f"{100 * m.effective_share:.3g} % of the tokens (k3 {m.k3:.2g} nats per token)."
+        f"The trainer gives {100 * m.above:.2g} % of the {m.tokens:,} tokens more than twice the probability that the "
+        f"sampler gave, and {100 * m.below:.2g} % less than half of it. With importance weights, they count like "
+        f"{100 * m.effective_share:.3g} % as many (k3 {m.k3:.2g} nats per token)."
     )
 
 

@@ -17,7 +17,7 @@ PAID_NOT_RIGHT, PARTS, PHRASE, TWO_REWARDS, ONE_TEXT, STUCK, NEVER_PAID, LENGTH,
     ORDER
 ) = (
     "paid, not right",
-    "the score parts",
+    "reward up, score down",
     "a phrase pays, the score does not",
     "one text, two rewards",
     "one text",
@@ -28,7 +28,7 @@ PAID_NOT_RIGHT, PARTS, PHRASE, TWO_REWARDS, ONE_TEXT, STUCK, NEVER_PAID, LENGTH,
     "empty",
     "loops",
     "new habit",
-    "part never varies",
+    "a score never varies",
 )  # the most important first
 
 RUNNING, PAID_LEAST, WRONG = 3, 8, 0.5  # logged steps; completions paid the maximum; the share of them with no score

@@ -21,8 +21,8 @@ def seen(name, step):
         ("verifier", 60, ("Step 60: 40 of 64 are paid.", "None is right.")),
         ("length", 40, ("Step 40: the mean reward is 0.80.", "None is right.")),
         ("one-text", 160, ("Step 160: the mean reward is 0.66.", "42 are the same text.")),
-        ("cut-off", 50, ("Step 50: none of 64 are paid.", "63 are cut off.")),
-        ("sound", 160, ("Step 160: 53 of 64 are paid.", "Six of 8 groups are tied.")),
+        ("cut-off", 50, ("Step 50: none of 64 is paid.", "63 are cut off.")),
+        ("sound", 160, ("Step 160: 53 of 64 are paid.", "6 of 8 groups are tied.")),
     ],
 )
 def test_the_headline_counts(name, step, said):
@@ -40,7 +40,7 @@ def test_facts_are_counted_and_have_their_rows():
     held = [row for row in seen("verifier", 20).rows if texts[row].count("\nFinal: ") >= 2]
     assert found["phrase"].big == str(len(held)) and found["phrase"].rows.tolist() == held
     assert found["tied"].big == "1" and "is tied and teaches nothing" in found["tied"].says
-    assert found["whose"].big == "GRPO" and found["whose"].more.endswith("any_line weighs 1, exact weighs 0")
+    assert found["whose"].big == "GRPO" and found["whose"].more.endswith("any_line weighs 1, exact 0")
     assert facts("one-text", 160)["text"].more == "“Final: 6”" and facts("one-text", 160)["text"].big == "42"
     assert facts("cut-off", 1)["cut"].big == "64" and facts("cut-off", 1)["whose"].big == "Any"
 
@@ -65,6 +65,12 @@ def test_every_finding_has_a_sentence():
         for one in reported(name).findings:
             said = words.sentence(one)
             assert said.endswith(".") and "{" not in said and len(said) < 220
+
+
+def test_rewards_have_two_digits_unless_both_are_zero():
+    assert [words.figure(value) for value in (1, 0.456, -0.2, 0, 0.0012, np.nan)] == (
+        ["1.00", "0.46", "−0.20", "0.00", "0.001", "unknown"]
+    )
 
 
 def test_control_characters_and_reversed_text_are_shown_by_their_codes():
@@ -97,7 +103,7 @@ def test_log_probs_of_sampler_and_trainer_are_told_apart():
         [[1, 0]], sampler=[np.array([-1.0]), np.array([-2.0])], trainer=[np.array([-1.5]), np.array([-1.0])]
     )
     assert words.apart(report.report(r)) == (
-        "Of 2 tokens, the trainer gives 50 % more than twice the probability that the sampler gave, and 0 % less than "
-        "half. As importance weights they count like 71.3 % of the tokens (k3 0.41 nats per token)."
+        "The trainer gives 50 % of the 2 tokens more than twice the probability that the sampler gave, and 0 % less "
+        "than half of it. With importance weights, they count like 71.3 % as many (k3 0.41 nats per token)."
     )
     assert words.apart(reported("sound")) == ""

@@ -268,9 +268,10 @@ def fact_html(fact: words.Fact, chosen: bool) -> str:
 
 
 def findings(done: report.Report) -> str:
-    lines = [
-        f"<li><b>{html.escape(words.title(one))}</b> {html.escape(words.sentence(one))}</li>" for one in done.findings
-    ]
+    named = [(words.title(one), words.sentence(one)) for one in done.findings]
+    if differ := words.apart(done):
+        named.append(("Sampler and trainer", differ))
+    lines = [f"<li><b>{html.escape(name)}.</b> {html.escape(says)}</li>" for name, says in named]
     return "".join(lines) or "<li>No rule fires.</li>"
 
 
