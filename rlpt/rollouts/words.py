@@ -11,6 +11,7 @@ import numpy as np
 
 from rlpt.rollouts import seen as steps
 from sim.rollouts import findings, groups, pushes, repeats
+from sim.rollouts.phrases import NUMBER
 from sim.words import capital, counted, plural
 
 NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
@@ -66,6 +67,11 @@ def phrase_words(words, times):
     """An n-gram as it is read: “⏎ Final: #” at least twice."""
     line = re.sub(r" (?=[.,:;!?)])", "", " ".join(words).replace("\n", "⏎"))
     return quoted(line) + " at least twice" * (times == 2)
+
+
+def pattern(words):
+    """A regular expression that finds an n-gram in a text."""
+    return re.compile(r"[^\S\n]*".join(r"\d+" if word == NUMBER else re.escape(word) for word in words))
 
 
 # ── the headline ──

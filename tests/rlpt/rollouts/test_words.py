@@ -67,6 +67,11 @@ def test_every_finding_has_a_sentence():
             assert said.endswith(".") and "{" not in said and len(said) < 220
 
 
+def test_a_phrase_is_found_where_it_stands():
+    found = words.pattern(("\n", "Final", ":", "#"))
+    assert [one.span() for one in found.finditer("Final: 6\nFinal: 17\nFinal:\n8")] == [(8, 18)]
+
+
 def test_rewards_have_two_digits_unless_both_are_zero():
     assert [words.figure(value) for value in (1, 0.456, -0.2, 0, 0.0012, np.nan)] == (
         ["1.00", "0.46", "−0.20", "0.00", "0.001", "unknown"]

@@ -3,6 +3,7 @@ chooses is a new question. The build uses the same functions to draw what the pa
 """
 
 import html
+import itertools
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
@@ -285,8 +286,10 @@ def pushed(seen: steps.Seen, group: int, form: Form) -> dict[str, str]:
     here = seen.of_group(group)
     most = 1.0 if held is None else max(float(np.abs(held[here]).max()), 1e-9)
     common = beginning([r.completions[seen.rows[i]] for i in here])
+    phrase = next(iter(seen.report.phrases or []), None)
     texts = "".join(
-        text_html(seen, int(i), None if held is None else float(held[i]), most, common) for i in here[:TEXTS_SHOWN]
+        text_html(seen, int(i), None if held is None else float(held[i]), most, common, phrase)
+        for i in here[:TEXTS_SHOWN]
     )
     more = f"<li>and {len(here) - TEXTS_SHOWN} more</li>" if len(here) > TEXTS_SHOWN else ""
     return {
@@ -300,17 +303,30 @@ def usual_unit(r: Any) -> str:
     return pushes.PER_COMPLETION if r.tokens is None else pushes.PER_TOKEN
 
 
-def text_html(seen: steps.Seen, i: int, held: float | None, most: float, common: int) -> str:
+def text_html(seen: steps.Seen, i: int, held: float | None, most: float, common: int, phrase: Any) -> str:
     row = seen.rows[i]
     text = visible(seen.report.rollouts.completions[row])
     rest = f"… {len(text) - CHARACTERS:,} more characters" if len(text) > CHARACTERS else ""
     class_ = "none" if seen.paid is not None and not seen.paid[i] else kind(seen, i)
     return (
         f'<li class="{class_}">{"" if held is None else bar_html(held, most)}'
-        f'<pre><span class="common">{html.escape(text[:common])}</span>'
-        f"{html.escape(text[common:CHARACTERS])}{rest}</pre>"
+        f"<pre>{marked(text[:CHARACTERS], common, phrase)}{rest}</pre>"
         f"<small>{html.escape(words.paid(seen, row))}</small></li>"
     )
+
+
+def marked(text: str, common: int, phrase: Any) -> str:
+    """A text as HTML: where it begins like the others, and where it has the phrase that pays most."""
+    spans = [one.span() for one in words.pattern(phrase.words).finditer(text)] if phrase else []
+    spans = spans if phrase and len(spans) >= phrase.times else []
+    places = sorted({0, min(common, len(text)), len(text), *(place for span in spans for place in span)})
+    pieces = []
+    for begin, end in itertools.pairwise(places):
+        held = any(first <= begin < last for first, last in spans)
+        name = " ".join(["common"] * (begin < common) + ["phrase"] * held)
+        piece = html.escape(text[begin:end])
+        pieces.append(f'<span class="{name}">{piece}</span>' if name else piece)
+    return "".join(pieces)
 
 
 def bar_html(held: float, most: float) -> str:
