@@ -101,9 +101,10 @@ def beyond(seen):
     if numbers.commonest >= OFTEN * n and numbers.commonest > 1:
         return f"{number(numbers.commonest)} are the same text."
     if numbers.cut and numbers.cut >= findings.CUT_SHARE * n:
-        return f"{number(numbers.cut)} {plural(numbers.cut, 'is', 'are')} cut off."
+        many = f"All {n:,}" if 1 < numbers.cut == n else number(numbers.cut)
+        return f"{many} {plural(numbers.cut, 'is', 'are')} cut off."
     tied = sum(numbers.tied.values())
-    return f"{tied:,} of {counted(numbers.groups, 'group')} {plural(tied, 'is', 'are')} tied." if tied else ""
+    return f"{tied:,} of {counted(numbers.groups, 'group')} {plural(tied, 'teaches', 'teach')} nothing." if tied else ""
 
 
 # ── the facts of a step ──

@@ -22,7 +22,7 @@ def seen(name, step):
         ("length", 40, ("Step 40: the mean reward is 0.80.", "None is right.")),
         ("one-text", 160, ("Step 160: the mean reward is 0.66.", "42 are the same text.")),
         ("cut-off", 50, ("Step 50: none of 64 is paid.", "63 are cut off.")),
-        ("sound", 160, ("Step 160: 53 of 64 are paid.", "6 of 8 groups are tied.")),
+        ("sound", 160, ("Step 160: 53 of 64 are paid.", "6 of 8 groups teach nothing.")),
     ],
 )
 def test_the_headline_counts(name, step, said):

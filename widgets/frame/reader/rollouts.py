@@ -214,12 +214,16 @@ def kinds(seen: steps.Seen) -> str:
     else:
         right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {seen.score}"
         names = {"right": f"{paid} and {right}" if seen.binary else right, "wrong": f"paid, not {right}"}
-        names |= {"none": "not paid"} if seen.binary else {}
-        if not seen.binary:
-            names |= {"wrong": f"not {right}", "none": paid}
+        if seen.binary:
+            names["none"] = "not paid"
+        else:
+            names |= {"wrong": f"not {right}", "": paid}
     return (
         '<p class="kinds">'
-        + "".join(f'<span><i class="{name}"></i>{html.escape(visible(text))}</span>' for name, text in names.items())
+        + "".join(
+            f"<span>{f'<i class={name}></i>' * bool(name)}{html.escape(visible(text))}</span>"
+            for name, text in names.items()
+        )
         + "</p>"
     )
 
