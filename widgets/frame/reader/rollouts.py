@@ -44,6 +44,7 @@ ROLES = {
     "reward": "the reward",
     "advantage": "the advantage",
 }
+MORE = "darker for more reward"
 TEXTS_SHOWN = 64  # completions of a group
 CHARACTERS = 4_000  # of one
 WORDS_AT_ONCE = 2_000_000  # characters up to which phrases are searched for unasked
@@ -208,16 +209,13 @@ def kinds(seen: steps.Seen) -> str:
     """What the colors of the cells mean."""
     if seen.paid is None:
         return ""
-    paid = "paid" if seen.binary else "darker for more reward"
     if seen.right is None:
-        names = {"plain": paid, "none": "not paid"}
+        names = {"plain": "paid" if seen.binary else MORE, "none": "not paid"}
     else:
         right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {seen.score}"
-        names = {"right": f"{paid} and {right}" if seen.binary else right, "wrong": f"paid, not {right}"}
-        if seen.binary:
-            names["none"] = "not paid"
-        else:
-            names |= {"wrong": f"not {right}", "": paid}
+        names = {"right": f"paid and {right}", "wrong": f"paid, not {right}", "none": "not paid"}
+        if not seen.binary:
+            names = {"right": right, "wrong": f"not {right}", "": MORE}
     return (
         '<p class="kinds">'
         + "".join(
