@@ -112,6 +112,10 @@ def of_run(read, done, seen):
         more = f" ({fact.more})" if fact.more else ""
         yield f"{'!' if fact.alarm else ' '} {fact.big:>6} {fact.says}{more}"
     yield ""
+    kind, forms = words.forms(seen)
+    yield from ([f"{kind}:"] if forms else ())
+    yield from (f"{count:>10}  {words.quoted(text, 160)} ({then})" for count, text, then in forms)
+    yield ""
     yield from table(done)
     yield ""
     yield from (f"{words.title(one)}. {words.sentence(one)}" for one in done.findings)

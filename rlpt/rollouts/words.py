@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from rlpt.rollouts import seen as steps
-from sim.rollouts import findings, groups, pushes, repeats
+from sim.rollouts import findings, groups, pushes, repeats, shapes
 from sim.rollouts.phrases import NUMBER
 from sim.words import capital, counted, plural
 
@@ -225,6 +225,17 @@ def whose(report):
     return [Fact("whose", a.rule, "gives your log’s advantages", more)]
 
 
+def forms(seen):
+    """(what is listed, [(how many, a text, how many at the beginning)]): the commonest forms of a step's texts."""
+    found = shapes.shapes(seen.report.rollouts, seen.step)
+    kind = "paid texts" if found.paid else "texts"
+    lines = [
+        (f"{one.count:,} of {found.total:,}", visible(one.text), f"{one.beginning:,} of {found.beginning:,} at first")
+        for one in found.found
+    ]
+    return f"The commonest {kind}, with 0 for every number", lines
+
+
 # ── the findings of a run ──
 SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is strongest, {about} what it names
     findings.PAID_NOT_RIGHT: "Of the {paid} completions with full reward {at}, {wrong} get the lowest {about}, a score "
@@ -342,6 +353,7 @@ def as_dict(read, report, seen):
                 dict(key=one.key, big=one.big, says=one.says, more=one.more, alarm=one.alarm, rows=len(one.rows))
                 for one in facts(seen)
             ],
+            forms=[dict(count=count, text=text, beginning=then) for count, text, then in forms(seen)[1]],
             findings=[
                 dict(name=one.name, since=one.since, first=one.first, last=one.last, numbers=one.numbers)
                 | dict(about=one.about, says=sentence(one), rows=len(one.rows))

@@ -4,38 +4,44 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from sim.rollouts.blocks import base
+from sim.rollouts.groups import well_paid
+
 NUMBER = re.compile(r"\d+")
 MOST = 3
 
 
 @dataclass(frozen=True)
-class Common:
-    """A shape, or a text, how many of the completions have it, and the first row that does."""
+class Shape:
+    """A form, `count` of the texts that have it, and how many had it at the run's `beginning`."""
 
     text: str
     count: int
-    row: int
+    beginning: int
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The most frequent forms of a step's paid texts, at most three that two texts have; of all texts, if no reward is
+    known or none is paid. `total` and `beginning` are how many texts there are, at the step and at the beginning.
+    """
+
+    paid: bool
+    total: int
+    beginning: int
+    found: list[Shape]
 
 
 def shape(text):
     return NUMBER.sub("0", text)
 
 
-def shapes(completions, rows):
-    """The three most frequent shapes of the completions in these rows (n,), as Commons."""
-    return commonest([(shape(completions[row]), row) for row in rows])
-
-
-def texts(completions, rows):
-    """The most frequent text of these rows, in a list of at most one: an answer that never changes has many shapes'
-    place, but one text.
-    """
-    return commonest([(completions[row], row) for row in rows])[:1]
-
-
-def commonest(pairs):
-    counts = Counter(text for text, _ in pairs)
-    first = {}
-    for text, row in pairs:
-        first.setdefault(text, int(row))
-    return [Common(text, count, first[text]) for text, count in counts.most_common(MOST)]
+def shapes(rollouts, step):
+    here, first = rollouts.step == step, base(rollouts)
+    paid = well_paid(rollouts.reward) if rollouts.reward is not None else here & False
+    is_paid = bool((paid & here).any())
+    if is_paid:
+        here, first = here & paid, first & paid
+    now, then = (Counter(shape(rollouts.completions[row]) for row in rows.nonzero()[0]) for rows in (here, first))
+    found = [Shape(text, count, then[text]) for text, count in now.most_common(MOST) if count > 1]
+    return Shapes(is_paid, int(here.sum()), int(first.sum()), found)

@@ -1,22 +1,21 @@
 import numpy as np
 
 from sim.rollouts import shapes
-from tests.sim.rollouts.shipped import rollouts
+from tests.sim.rollouts.shipped import rollouts, small
 
-TEXTS = ["Final: 12", "Final: 6", "Final: 6", "So 6", "none", "Final: 6"]
-
-
-def test_shapes_are_counted_over_all_numbers():
-    assert shapes.shapes(TEXTS, range(6)) == [
-        shapes.Common("Final: 0", 4, 0),
-        shapes.Common("So 0", 1, 3),
-        shapes.Common("none", 1, 4),
-    ]
+TEXTS = ["Final: 12", "Final: 6", "So 6", "none", "Final: 6", "Final: 6", "So 9", "So 10"]
 
 
-def test_a_constant_answer_hides_behind_its_shape_but_not_as_a_text():
-    assert shapes.texts(TEXTS, range(6)) == [shapes.Common("Final: 6", 3, 1)]
-    assert shapes.texts(TEXTS, []) == []
-    file = rollouts("one-text")
-    (text,) = shapes.texts(file.completions, np.flatnonzero(file.step == 160))
-    assert (text.text, text.count) == ("Final: 6", 42)  # README of the runs
+def test_shapes_of_paid_texts_are_counted_over_all_numbers():
+    found = shapes.shapes(small([[1, 1, 0, 0], [1, 0, 1, 1]], TEXTS, reward=np.array([1.0, 1, 0, 0, 1, 0, 1, 1])), 0)
+    assert found == shapes.Shapes(True, 5, 5, [shapes.Shape("Final: 0", 3, 3), shapes.Shape("So 0", 2, 2)])
+
+
+def test_without_a_paid_text_all_are_counted():
+    found = shapes.shapes(small([[0] * 4, [0] * 4], TEXTS, reward=np.zeros(8)), 0)
+    assert (found.paid, found.total, [each.count for each in found.found]) == (False, 8, [4, 3])
+
+
+def test_the_fooled_verifier_pays_lists():
+    found = shapes.shapes(rollouts("verifier"), 20)  # README of the runs: most paid texts list guesses
+    assert found.found[0].text == "Final: 0\nFinal: 0\nFinal: 0" and found.found[0].count > found.total / 2

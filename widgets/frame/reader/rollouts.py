@@ -111,6 +111,7 @@ def answer(read: tuple[rollouts.Read, report.Report], form: Form) -> dict[str, A
             ".curves": curves(done, every),
             ".ends": ends(seen),
             ".facts": "".join(fact_html(fact, fact is chosen) for fact in facts),
+            ".forms": forms(seen),
             ".findings": findings(done),
         }
         | pushed(seen, group, form)
@@ -276,6 +277,15 @@ def findings(done: report.Report) -> str:
         named.append(("Sampler and trainer", differ))
     lines = [f"<li><b>{html.escape(name)}.</b> {html.escape(says)}</li>" for name, says in named]
     return "".join(lines) or "<li>No rule fires.</li>"
+
+
+def forms(seen: steps.Seen) -> str:
+    kind, found = words.forms(seen)
+    lines = [
+        f"<li><pre>{html.escape(text[:CHARACTERS])}</pre><small><b>{count}</b>, {then}</small></li>"
+        for count, text, then in found
+    ]
+    return f'<h2>{kind}</h2><ol class="texts">{"".join(lines)}</ol>' if lines else ""
 
 
 # ── one group ──
