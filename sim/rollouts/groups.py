@@ -1,5 +1,4 @@
-"""What the groups of a run say: which are tied, how many completions teach, and which texts come back. Counting, and
-not a model.
+"""What the groups of a run say: which are tied, and how many completions teach. Counting, and not a model.
 
 A tie is judged by the reward: a trainer that computes in float32 leaves advantages of 0.0006 in groups that are tied.
 """
@@ -107,34 +106,3 @@ def prompt_numbers(rollouts):
     """The number of each group's prompt, (G,): groups of one text in several steps have the same."""
     number = {}
     return np.array([number.setdefault(text, len(number)) for text in rollouts.prompts], np.int64)
-
-
-@dataclass(frozen=True)
-class Recurring:
-    """Steps with the prompts of an earlier step; `every` so many steps, if they come at equal distances."""
-
-    steps: list[int]
-    every: int | None
-
-
-def recurring(rollouts):
-    """The largest set of at least two steps that have the same prompts, or None: one pass over the data after another,
-    or an evaluation that was written over the training file of its step.
-    """
-    seen = {}
-    for step, texts in texts_of_steps(rollouts).items():
-        seen.setdefault(tuple(sorted(texts)), []).append(step)
-    same = max(seen.values(), key=len, default=[])
-    if len(same) < 2:
-        return None
-    apart = np.unique(np.diff(same))
-    return Recurring(same, int(apart[0]) if len(same) > 2 and len(apart) == 1 else None)
-
-
-def texts_of_steps(rollouts):
-    """{step: its prompts, one per group}."""
-    firsts = np.flatnonzero(np.diff(rollouts.group, prepend=-1))
-    texts = {}
-    for row in firsts:
-        texts.setdefault(int(rollouts.step[row]), []).append(rollouts.prompts[rollouts.group[row]])
-    return texts

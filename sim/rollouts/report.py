@@ -14,7 +14,6 @@ class Report:
     rollouts: Rollouts
     attribution: attribution.Attribution
     steps: list[groups.Step]
-    recurring: groups.Recurring | None
     mismatch: mismatch.Mismatch | None
     findings: list[findings.Finding]
     phrases: list[Phrase] | None = None
@@ -28,7 +27,6 @@ def report(rollouts):
         rollouts=paid,
         attribution=rule,
         steps=groups.steps(paid),
-        recurring=groups.recurring(paid),
         mismatch=mismatch.mismatch(paid),
         findings=findings.found(paid, rule),
     )

@@ -82,14 +82,6 @@ def test_rates_are_pass_rates_of_0_and_1_and_of_minus_1_and_1():
         np.testing.assert_array_equal(groups.well_paid(file.scores["paid"]), file.scores["paid"] == 1)
 
 
-def test_prompts_that_come_back_at_equal_distances_are_noticed():
-    file = small(8 * [[1, 0]], step=[1, 2, 11, 12, 21, 22, 31, 32])
-    texts = ["a", "b", "a", "c", "a", "d", "a", "e"]
-    assert groups.recurring(replace(file, prompts=texts)) == groups.Recurring([1, 11, 21, 31], 10)
-    assert groups.recurring(replace(file, prompts=list("abcdefgh"))) is None
-    assert groups.recurring(replace(file, prompts=list("abcdafgh"))) == groups.Recurring([1, 21], None)
-
-
 def test_a_file_without_rewards_and_lengths_says_so():
     (step,) = groups.steps(replace(small([[np.nan]]), scores={}))
     assert (step.reward, step.tied, step.effective, step.cut, step.tokens) == (None,) * 5
