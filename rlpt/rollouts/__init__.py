@@ -7,7 +7,7 @@ program that writes completions (`trl`, `verl`, `nemo_rl`, `swift`, `open_instru
 
 from rlpt.logs.table import Unreadable
 from rlpt.rollouts.other import Unnamed
-from rlpt.rollouts.reader import PAGE, READABLE, Reader, read
-from rlpt.rollouts.table import Limit, Read, Table
+from rlpt.rollouts.reader import PAGE, READABLE, Files, read
+from rlpt.rollouts.table import Limit, Read
 
-__all__ = ["PAGE", "READABLE", "Limit", "Read", "Reader", "Table", "Unnamed", "Unreadable", "read"]
+__all__ = ["PAGE", "READABLE", "Files", "Limit", "Read", "Unnamed", "Unreadable", "read"]

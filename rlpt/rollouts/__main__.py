@@ -78,6 +78,8 @@ def command(given, program=PROGRAM):
         if not names:
             raise rollouts.Unreadable(f"{chosen.files[0]} holds no file that ends in {', '.join(sorted(ENDINGS))}.")
         read = rollouts.read([(name, opened(name)) for name in names], chosen.map)
+    except rollouts.Unnamed as fault:
+        return [], [f"{fault} Name each as in --map completion=NAME."], 2
     except rollouts.Unreadable as fault:
         return [], [str(fault)], 2
     except OSError as fault:

@@ -174,7 +174,8 @@ class Reader:
                 raise
         self.format = found or other
         columns = found.COLUMNS if found else {column: role for role, column in self.roles.items()}
-        self.table.expect(self.format, {column: role for column, role in columns.items() if column in record})
+        roles = {column: role for column, role in columns.items() if column in record}
+        self.table.expect(self.name, self.format, roles, list(record))
         self.head = ""
 
     def log(self):
@@ -226,27 +227,48 @@ class Reader:
             self.faulty += not (isinstance(record, dict) and self.record(record))
 
 
+class Files:
+    """The files of one run, one after another. Of several, those that cannot be read are left out."""
+
+    def __init__(self, named=(), step=None, limit=None):
+        self.table, self.named = Table(step, limit), named
+        self.names, self.faults = [], {}  # of all files; {number of a file: why it is left out}
+
+    def opened(self, name):
+        """The Reader of the next file, to be used by `tried`."""
+        self.names.append(name)
+        return Reader(name, self.table, self.named)
+
+    def tried(self, step, *data):
+        """Takes a step with the file that was opened last, and returns whether the file can be read so far."""
+        now = len(self.names) - 1
+        if now not in self.faults:
+            try:
+                step(*data)
+            except Unreadable as fault:
+                self.faults[now] = fault
+                self.table.forget(self.names[now])
+        return now not in self.faults
+
+    def read(self):
+        faults = list(self.faults.values())
+        if not self.names:
+            raise Unreadable("No file was given.")
+        if len(faults) == len(self.names):
+            unnamed = next((fault for fault in faults if isinstance(fault, other.Unnamed)), None)
+            several = Unreadable(f"None of the {len(faults):,} files can be read. The first: {faults[0]}")
+            raise unnamed or (several if len(faults) > 1 else faults[0])
+        return self.table.read({self.names[n]: str(fault) for n, fault in self.faults.items()})
+
+
 def read(files, named=(), step=None, limit=None):
-    """The Read for [(name, pieces of its bytes)]. Of several files, those that cannot be read are left out."""
-    table, left_out, faults = Table(step, limit), {}, []
-    files = sorted(files, key=lambda file: in_order(file[0]))
-    for name, pieces in files:
-        reader = Reader(name, table, named)
-        try:
-            for piece in pieces:
-                reader.feed(piece)
-            reader.close()
-        except Unreadable as fault:
-            if len(files) == 1:
-                raise
-            left_out[name] = str(fault)
-            faults.append(fault)
-    if not files:
-        raise Unreadable("No file was given.")
-    if len(faults) == len(files):
-        unnamed = next((fault for fault in faults if isinstance(fault, other.Unnamed)), None)
-        raise unnamed or Unreadable(f"None of the {len(files):,} files can be read. The first: {faults[0]}")
-    return table.read(left_out)
+    """The Read for [(name, pieces of its bytes)]."""
+    run = Files(named, step, limit)
+    for name, pieces in sorted(files, key=lambda file: in_order(file[0])):
+        reader = run.opened(name)
+        if all(run.tried(reader.feed, piece) for piece in pieces):
+            run.tried(reader.close)
+    return run.read()
 
 
 def in_order(name):

@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -73,17 +73,27 @@ class Table:
         self.place = {}  # {step: its place in that order}
         self.total, self.count, self.size = 0, 0, 0
         self.program, self.columns = None, {}
+        self.heads = {}  # {file: the columns of its first row}
         self.said, self.faults = Counter(), []  # {a sentence with a place for its number: the number}; sentences
         self.unpaid = 0
 
-    def expect(self, program, columns):
-        """Says which format a file has, as its module, and {column: role}."""
+    def expect(self, file, program, columns, head):
+        """Says which format a file has, as its module, {column: role}, and the columns of its first row."""
         if self.program not in (None, program):
             raise Unreadable(
                 f"The files hold {self.program.FORMAT} and {program.FORMAT}: choose the files of one run at a time."
             )
         self.program = program
         self.columns |= columns
+        self.heads[file] = head
+
+    def forget(self, file):
+        """Takes back what a file has added that turned out to be unreadable."""
+        self.heads.pop(file, None)
+        for files in self.steps.values():
+            self.drop({file: files.pop(file, [])})
+        if not self.heads:
+            self.program, self.columns = None, {}
 
     def add(self, row, file):
         if row.reward is not None and row.reward != row.reward:
@@ -207,6 +217,10 @@ class Table:
                 f"The files hold {self.total:,} completions at {len(self.steps):,} steps, too many to show. Read were "
                 f"{self.count:,} completions, at every {ordinal(self.every)} step."
             )
+        heads = [dict.fromkeys(head) for head in self.heads.values()]
+        names = {name: sum(name in head for head in heads) for name in dict.fromkeys(chain.from_iterable(heads))}
+        if odd := [name for name, count in names.items() if count < len(heads)]:
+            found.append(f"Some of the files lack {listed(odd)}, so they may come from several runs.")
         if texts := [name for name, role in self.columns.items() if role == "left out"]:
             found.append(f"Columns left out, because they hold no scores: {listed(texts)}.")
         return found

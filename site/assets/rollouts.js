@@ -28,15 +28,23 @@ customElements.define("run-rollouts", class extends Files {
     else if (field.name !== "at") super.changed(field);
   }
 
-  // Of other files Python chooses the step.
+  // Of other files Python chooses the step. They are read in the order of their numbers, as in a terminal.
   read(files, keep) {
     this.fresh = !keep;
-    return super.read(files, keep);
+    const order = new Intl.Collator("en", { numeric: true });
+    return super.read([...files].sort((a, b) => order.compare(a.name, b.name)), keep);
   }
 
   asked() {
     const form = JSON.parse(super.asked());
-    return JSON.stringify(this.fresh ? { ...form, at: "" } : form);
+    const { sample } = this.$("[data-sample][aria-pressed=true]")?.dataset ?? {};
+    return JSON.stringify({ ...form, sample, ...(this.fresh ? { at: "" } : {}) });
+  }
+
+  // After a refusal the run before is still there.
+  again() {
+    this.known ||= this.dataset.state === "refused";
+    super.again();
   }
 
   // A group or a fact: the form holds which.
@@ -78,7 +86,10 @@ customElements.define("run-rollouts", class extends Files {
   show({ refused, at, last, word, written }) {
     this.enter(refused ? "refused" : "shown", refused ?? "");
     this.write(written);
-    if (refused) return;
+    if (refused) {
+      this.$(".read").open ||= "[name=map_prompt]" in written;
+      return;
+    }
     this.fresh = false;
     const range = this.form.elements.at;
     range.max = last;
@@ -100,7 +111,7 @@ customElements.define("run-rollouts", class extends Files {
         for (let at = 0; at < bytes.length; at += PIECE) yield [bytes.slice(at, at + PIECE), share * file.size];
       }
     } catch (fault) {
-      throw new Error(this.dataset.parquet.replace("…", () => `${file.name}: ${fault.message}`));
+      yield [this.dataset.parquet.replace("…", () => fault.message), file.size];
     }
   }
 });

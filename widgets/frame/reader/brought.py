@@ -38,12 +38,15 @@ class Session:
         self.reader = self.opened(name)
 
     def piece(self, data: Any) -> None:
+        """Takes bytes, or a sentence that says why JavaScript could not read a file."""
+        if isinstance(data, str):
+            raise Unreadable(data)
         self.reader.feed(bytes(data.to_py() if hasattr(data, "to_py") else data))
 
     def finish(self) -> None:
-        if self.reader:
-            self.closed.append(self.reader.close())
-            self.reader = None
+        reader, self.reader = self.reader, None
+        if reader:
+            self.closed.append(reader.close())
 
     def end(self) -> None:
         self.finish()
@@ -81,6 +84,5 @@ def stream(
     try:
         yield json.dumps(plain(took()))
     except Unreadable as fault:
-        yield json.dumps(
-            dict(refused=str(fault), written=offered(session.read, json.loads(data)) if step == "ask" else {})
-        )
+        form = json.loads(data) if step == "ask" else session.form
+        yield json.dumps(dict(refused=str(fault), written=offered(session.read, form)))

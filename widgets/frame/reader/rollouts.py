@@ -4,7 +4,7 @@ chooses is a new question. The build uses the same functions to draw what the pa
 
 import html
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -30,6 +30,7 @@ SAMPLES = {  # {the page's name for a real run: (its file, what it is, the step 
     "cut off": ("cut-off", "A tiny model copies numbers, and has no room to end.", None),
     "sound": ("sound", "A tiny model learns sums, and is paid for the right answer alone.", None),
 }
+NO_SAMPLE = ("", "", None)
 # read when imported: a snapshot of Python has no files
 TEXTS = {
     file: (files("rlpt.rollouts") / "data" / f"{file}.jsonl").read_text(encoding="utf-8")
@@ -51,18 +52,30 @@ WORDS_AT_ONCE = 2_000_000  # characters up to which phrases are searched for una
 
 
 class Session(brought.Session):
-    """The files of one run share a table of rows."""
+    """The files of one run, read together. The run before is kept until they have been read."""
 
     def begin(self, form: Form) -> None:
+        before = getattr(self, "read", None)
         super().begin(form)
-        self.table = rollouts.Table(None, rollouts.PAGE)
+        named = {role: column for role in ROLES if (column := form.get(f"map_{role}"))}
+        self.read, self.files = before, rollouts.Files(named, limit=rollouts.PAGE)
+        self.columns: Iterable[str] = ()  # of files in which the reader must say which column is which
 
     def opened(self, name: str) -> Any:
-        named = {role: form_value for role in ROLES if (form_value := self.form.get(f"map_{role}"))}
-        return rollouts.Reader(name, self.table, named)
+        return self.files.opened(name)
+
+    def piece(self, data: Any) -> None:
+        self.files.tried(super().piece, data)
+
+    def finish(self) -> None:
+        self.files.tried(super().finish)
 
     def together(self, closed: list[Any]) -> Any:
-        return reported(self.table.read({}))
+        try:
+            return reported(self.files.read())
+        except rollouts.Unnamed as fault:
+            self.columns = fault.columns
+            raise
 
 
 SESSION = Session()
@@ -81,21 +94,23 @@ def reported(read: rollouts.Read) -> tuple[rollouts.Read, report.Report]:
 
 def stream(step: str, data: Any) -> Iterator[str]:
     """The answer to one step of the page's conversation, as JSON (brought.py)."""
-    return brought.stream(SESSION, step, data, answer, sample, offered)
+    return brought.stream(SESSION, step, data, answer, sample, lambda _, form: offered(SESSION.columns, form))
 
 
 def sample(name: str) -> dict[str, str]:
     """{file name: text} of a real run; by default the one shown when the page opens."""
-    file, _, _ = SAMPLES.get(name) or next(iter(SAMPLES.values()))
+    file, _, _ = SAMPLES.get(name, next(iter(SAMPLES.values())))
     return {f"{file}.jsonl": TEXTS[file]}
 
 
 # ── answers ──
-def answer(read: tuple[rollouts.Read, report.Report], form: Form) -> dict[str, Any]:
-    """What the page says: {at, last, word, written}; `written` is {selector of its place: HTML}."""
-    file, done = read
+def answer(run: tuple[rollouts.Read, report.Report] | None, form: Form) -> dict[str, Any]:
+    """What the page says of a run, by default of the first sample: {at, last, word, written}; `written` is {selector of
+    its place: HTML}.
+    """
+    file, done = run or read(sample(""))
     every = [one.step for one in done.steps]
-    at = place_of(form, file, done, every)
+    at = place_of(form, done, every)
     seen = steps.seen(done, every[at])
     group = number(form.get("group"), -1)
     group = group if group in seen.order else steps.telling(seen)
@@ -105,7 +120,7 @@ def answer(read: tuple[rollouts.Read, report.Report], form: Form) -> dict[str, A
         at=at,
         last=len(every) - 1,
         word=f"step {seen.step}",
-        written=head(seen, file)
+        written=head(seen, form)
         | {
             ".wall": wall(seen, group, chosen),
             ".curves": curves(done, every),
@@ -119,14 +134,13 @@ def answer(read: tuple[rollouts.Read, report.Report], form: Form) -> dict[str, A
     )
 
 
-def place_of(form: Form, file: rollouts.Read, done: report.Report, every: list[int]) -> int:
+def place_of(form: Form, done: report.Report, every: list[int]) -> int:
     """The place of the step to be shown: the form's, a sample's own, or the one that shows the most."""
     at = number(form.get("at"), -1)
     if 0 <= at < len(every):
         return at
-
-    step = steps.widest(done)
-    return every.index(step)
+    _, _, step = SAMPLES.get(form.get("sample", ""), NO_SAMPLE)
+    return every.index(step if step in every else steps.widest(done))
 
 
 def number(value: Any, usual: int) -> int:
@@ -136,17 +150,18 @@ def number(value: Any, usual: int) -> int:
         return usual
 
 
-def head(seen: steps.Seen, file: rollouts.Read) -> dict[str, str]:
+def head(seen: steps.Seen, form: Form) -> dict[str, str]:
     first, second = words.headline(seen)
     return {
         ".verdict": f"{html.escape(first)} <em>{html.escape(second)}</em>" if second else html.escape(first),
-        ".lead": html.escape(lead(seen, file)),
+        ".lead": html.escape(lead(seen.report, form)),
     }
 
 
-def lead(seen: steps.Seen, file: rollouts.Read) -> str:
-    """One sentence on the run: its first finding, or that none was found."""
-    done = seen.report
+def lead(done: report.Report, form: Form) -> str:
+    """One sentence on the run: what a sample is, or the first finding, or that none was found."""
+    if about := SAMPLES.get(form.get("sample", ""), NO_SAMPLE)[1]:
+        return about
     if done.findings:
         return words.sentence(done.findings[0])
     rows = counted(len(done.rollouts), "completion")
@@ -371,12 +386,11 @@ def about(file: rollouts.Read, form: Form) -> dict[str, str]:
     return {
         ".read tbody": rows,
         ".notes": "".join(f"<li>{html.escape(visible(note))}</li>" for note in notes),
-    } | offered((file, None), form)
+    } | offered(file.columns, form)
 
 
-def offered(read: Any, form: Form) -> dict[str, str]:
-    """The options of the fields that name a column."""
-    columns: Mapping[str, str] = read[0].columns if read else {}
+def offered(columns: Iterable[str], form: Form) -> dict[str, str]:
+    """The options of the fields that name a column, if there are columns."""
 
     def options(role: str) -> str:
         chosen = form.get(f"map_{role}")
@@ -386,13 +400,13 @@ def offered(read: Any, form: Form) -> dict[str, str]:
         )
         return f'<option value="">as read</option>{listed}'
 
-    return {f"[name=map_{role}]": options(role) for role in ROLES}
+    return {f"[name=map_{role}]": options(role) for role in ROLES} if columns else {}
 
 
 # ── what the page shows before it has a file ──
 def opening() -> dict[str, Any]:
     """What the page says about the first sample."""
-    return answer(read(sample("")), {"at": "2"})
+    return answer(read(sample("")), {"sample": next(iter(SAMPLES))})
 
 
 def read(texts: Mapping[str, str]) -> tuple[rollouts.Read, report.Report]:
