@@ -94,7 +94,7 @@ def command(given, program=PROGRAM):
     if chosen.group and chosen.group > len(groups):
         return [], [f"Step {seen.step} has {counted(len(groups), 'group')}, and --group is {chosen.group}."], 2
     if chosen.json:
-        lines = [json.dumps(words.as_dict(read, done, seen), ensure_ascii=False)]
+        lines = [json.dumps(words.as_dict(read, done, seen))]
     elif chosen.group:
         lines = list(of_group(seen, groups[chosen.group - 1], RULES[chosen.rule], chosen.per))
     else:
@@ -160,7 +160,7 @@ def of_group(seen, group, rule, per):
     unit = f"per {per}" if per else pushes.PER_COMPLETION if r.tokens is None else pushes.PER_TOKEN
     held = pushes.shares(r.at(seen.step), rule, unit)
     here = seen.of_group(group)
-    yield f"Step {seen.step}, {words.on_a_line(r.prompts[group])}: {rule}, {unit}."
+    yield f"Step {seen.step}, {words.on_a_line(steps.prompts(seen)[group])}: {rule}, {unit}."
     for i in here:
         share = f"{words.push(float(held[i])):>8}  " if held is not None else ""
         yield f"{share}{words.paid(seen, seen.rows[i])}"
@@ -174,6 +174,7 @@ def of_group(seen, group, rule, per):
 def main(given=None, program=PROGRAM):
     with guarded(arguments(program)):
         lines, faults, status = command(given, program)
+        lines, faults = ([words.visible(line) for line in each] for each in (lines, faults))
         print("\n".join(lines), end="\n" if lines else "")
         print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
     return status

@@ -10,6 +10,7 @@ from rlpt.logs.spelled import decoded
 from rlpt.logs.table import Unreadable
 from rlpt.rollouts import cells, nemo_rl, open_instruct, other, parquet, swift, trl, verl
 from rlpt.rollouts.table import COLUMNS, Limit, Table
+from rlpt.rollouts.words import on_a_line
 from sim import words
 
 READABLE = (
@@ -20,6 +21,7 @@ FORMATS = (verl, nemo_rl, swift, open_instruct, trl)
 PAGE = Limit(completions=200_000, size=50_000_000)  # what a page reads at most; a terminal has no limit
 LINE = 60_000_000  # the most characters of a line; NeMo RL writes 44 of them per token
 NAME = re.compile(r"[\w ./@#()%:+-]{1,80}")  # of a column
+SENTENCE = 1_000  # characters of one that holds names from a file
 PROSE = 200_000  # characters after which a file that has shown no row is given up
 
 
@@ -246,6 +248,7 @@ class Files:
             try:
                 step(*data)
             except Unreadable as fault:
+                fault.args = (on_a_line(str(fault), SENTENCE),)
                 self.faults[now] = fault
                 self.table.forget(self.names[now])
         return now not in self.faults

@@ -10,6 +10,7 @@ from sim.rollouts.report import Report
 
 RIGHT = re.compile(r"exact|correct|accura|right|solved|(^|[_/-])acc([_/-]|$)|pass", re.I)  # names of scores
 FULL = 1 - 1e-6  # of a score's range
+SHARED = 24  # characters up to which a beginning that all prompts share, as a chat template, is shown
 
 
 @dataclass(frozen=True)
@@ -89,3 +90,17 @@ def telling(seen):
         return len(set(zip(paid.tolist(), right.tolist())))
 
     return max(seen.order, key=kinds)
+
+
+def prompts(seen):
+    """{group: its prompt, without a long beginning that is the same in all groups of the step}."""
+    texts = {group: seen.report.rollouts.prompts[group] for group in seen.order}
+    common = beginning(list(texts.values()))
+    return {group: f"…{text[common:]}" for group, text in texts.items()} if common > SHARED else texts
+
+
+def beginning(texts):
+    """Characters that all texts have in common at the beginning, up to the last space or line break."""
+    first, last = min(texts), max(texts)
+    same = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
+    return 0 if len(texts) < 2 or same == len(last) else max(first.rfind(" ", 0, same), first.rfind("\n", 0, same)) + 1

@@ -274,9 +274,13 @@ class Table:
                 f"No column says which completions were cut off. {words.counted(int(cut.sum()), 'completion')} of "
                 f"exactly {most:,} tokens, the most there are, count as cut off."
             )
+        if len(rows) > 1 and group[-1] + 1 == len(rows):
+            notes.append("No two completions of a step have the same prompt, so no group shows a difference.")
         reward, advantage = every(rows, "reward"), every(rows, "advantage")
         if reward is None and not scores:
             raise Unreadable(f"No column has numbers that could be a reward: the columns are {listed(list(columns))}.")
+        if reward is None and advantage is None:
+            notes.append(f"No column is called reward: say which one it is, if it is among {listed(list(scores))}.")
         rollouts = Rollouts(
             step=np.array([row.step for row in rows], dtype=np.int64),
             group=np.array(group, dtype=np.int64),

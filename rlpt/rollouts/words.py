@@ -15,7 +15,7 @@ from sim.rollouts.phrases import NUMBER
 from sim.words import capital, counted, plural
 
 NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
-TEXT = 48  # characters of a text that is quoted
+TEXT, NAME = 48, 40  # characters of a text that is quoted, and of a column's name
 OFTEN = 0.25  # of a step, one text
 FACTS = 5
 
@@ -41,7 +41,8 @@ def figure(value):
     """A reward, a score or a weight."""
     if not np.isfinite(value):
         return "unknown"
-    return (f"{value:.1g}" if 0 < abs(value) < 0.005 else f"{value:,.2f}").replace("-", "−")
+    digits = ".1g" if 0 < abs(value) < 0.005 else ",.2f" if abs(value) < 1e6 else ".3g"
+    return f"{value:{digits}}".replace("-", "−")
 
 
 def visible(text):
@@ -55,12 +56,17 @@ def visible(text):
 
 
 def on_a_line(text, most=TEXT):
-    line = visible(text.replace("\n", " ⏎ "))
+    line = visible(text[: most + 1].replace("\n", " ⏎ "))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def quoted(text, most=TEXT):
     return f"“{on_a_line(text, most)}”"
+
+
+def column(name):
+    """The name of a column, which is text of a file as well."""
+    return on_a_line(name, NAME)
 
 
 def phrase_words(words, times):
@@ -80,9 +86,12 @@ def headline(seen):
     n, numbers = len(seen.rows), seen.numbers
     at = f"Step {seen.step}"
     if seen.paid is None:
-        return f"{at}: {counted(n, 'completion')}, {counted(numbers.distinct, 'different text')}.", ""
+        texts = f", {counted(numbers.distinct, 'different text')}" if n > 1 else ""
+        return f"{at}: {counted(n, 'completion')}{texts}.", beyond(seen) if seen.right is not None else ""
     paid = int(seen.paid.sum())
-    if seen.binary:
+    if n == 1 and seen.binary:
+        first = f"{at}: the only completion is {'paid' if paid else 'not paid'}."
+    elif seen.binary:
         first = f"{at}: {f'{paid:,}' if paid else 'none'} of {n:,} {'is' if paid < 2 else 'are'} paid."
     else:
         first = f"{at}: the mean reward is {figure(numbers.reward)}."
@@ -97,7 +106,7 @@ def beyond(seen):
         verb = plural(max(right, 1), "is", "are")
         if steps.RIGHT.search(seen.score):
             return f"{number(right)} {verb} right."
-        return f"{number(right)} {plural(max(right, 1), 'has', 'have')} full marks in {seen.score}."
+        return f"{number(right)} {plural(max(right, 1), 'has', 'have')} full marks in {column(seen.score)}."
     if numbers.commonest >= OFTEN * n and numbers.commonest > 1:
         return f"{number(numbers.commonest)} are the same text."
     if numbers.cut and numbers.cut >= findings.CUT_SHARE * n:
@@ -125,7 +134,7 @@ def wrong(seen):
         "wrong",
         f"{len(rows):,}",
         f"of {paid:,} paid {plural(len(rows), 'is', 'are')} not {right_word(seen)}",
-        f"{visible(seen.score)}, which is logged but not paid, says so",
+        f"{column(seen.score)}, which is logged but not paid, says so",
         len(rows) >= paid / 2,
         rows,
     )
@@ -193,7 +202,9 @@ def tied(seen):
     if not n or not any(n.values()):
         return None
     total = sum(n.values())
-    places = {groups.TOP: "at the highest reward", groups.BETWEEN: "at a reward in between", groups.ZERO: "at 0"}
+    low, _ = groups.reward_range(seen.report.rollouts.reward)
+    zero = "at 0 or below" if low < 0 else "at 0"
+    places = {groups.TOP: "at the highest reward", groups.BETWEEN: "at a reward in between", groups.ZERO: zero}
     where = [(count, places[name]) for name, count in n.items() if count]
     more = " and ".join(f"{count} {place}" if len(where) > 1 else f"all {place}" for count, place in where)
     teaches = plural(total, "is tied and teaches", "are tied and teach")
@@ -219,7 +230,7 @@ def whose(report):
         more = "something else is in the reward, perhaps a KL term"
         return [Fact("whose", a.rule, "comes near your log’s advantages", more)]
     paid = [(name, weight) for name, weight in (a.weights or {}).items() if np.isfinite(weight)]
-    weighs = ", ".join(f"{visible(name)}{' weighs' * (not i)} {weight:g}" for i, (name, weight) in enumerate(paid))
+    weighs = ", ".join(f"{column(name)}{' weighs' * (not i)} {weight:g}" for i, (name, weight) in enumerate(paid))
     exact = f"to within {a.error:.0e}".replace("e-0", "e-")
     more = f"{exact}; {weighs}" if len(paid) > 1 else exact
     return [Fact("whose", a.rule, "gives your log’s advantages", more)]
@@ -270,7 +281,7 @@ def sentence(finding):
     if isinstance(finding.about, tuple):
         about = phrase_words(finding.about, finding.numbers["times"])
     else:
-        about = quoted(finding.about) if finding.name == findings.ONE_TEXT else visible(finding.about)
+        about = quoted(finding.about) if finding.name == findings.ONE_TEXT else column(finding.about)
     since = "" if finding.since >= finding.first else f" This begins at step {finding.since}."
     return SENTENCES[finding.name].format(**numbers, at=at, about=about) + since
 
@@ -294,7 +305,7 @@ def apart(report):
 # ── the push on a group ──
 def push(held):
     """A completion's share of a step's push."""
-    return f"{100 * held:+.1f} %".replace("-", "−") if held else "0 %"
+    return f"{100 * held:{'+.1f' if abs(held) >= 5e-4 else '+.1g'}} %".replace("-", "−") if held else "0 %"
 
 
 def paid(seen, row):
@@ -302,7 +313,7 @@ def paid(seen, row):
     r = seen.report.rollouts
     said = [] if r.reward is None else [f"paid {short(r.reward[row])}"]
     if seen.score:
-        said.append(f"{visible(seen.score)} {short(r.scores[seen.score][row])}")
+        said.append(f"{column(seen.score)} {short(r.scores[seen.score][row])}")
     if r.tokens is not None and np.isfinite(r.tokens[row]):
         said.append(counted(int(r.tokens[row]), "token"))
     if r.cut is not None and r.cut[row]:
@@ -322,7 +333,7 @@ def sums(seen, held, here):
         said.append((long, "goes to completions longer than the median"))
     if seen.right is not None and (up := pushes.held_up(held, ~seen.right)) is not None:
         said.append((up, f"of what is pushed up is not {right_word(seen)}"))
-    return [(f"{100 * share:.0f} %", text) for share, text in said]
+    return [(f"{100 * share:{'.0f' if share >= 5e-3 else '.1g'}} %", text) for share, text in said]
 
 
 def unknown(seen, unit):
@@ -332,7 +343,7 @@ def unknown(seen, unit):
 
 
 def right_word(seen):
-    return "right" if steps.RIGHT.search(seen.score) else f"at the top of {visible(seen.score)}"
+    return "right" if steps.RIGHT.search(seen.score) else f"at the top of {column(seen.score)}"
 
 
 # ── all of it as data ──

@@ -19,8 +19,8 @@ def reward_range(reward):
 
 
 def states(reward, group):
-    """(G,) of TOP, BETWEEN, ZERO, MIXED, or UNKNOWN without a finite reward. ZERO is a tie at a reward of 0 or below,
-    TOP one at the highest reward of the file.
+    """(G,) of TOP, BETWEEN, ZERO, MIXED, or UNKNOWN without a finite reward or with a single completion. ZERO is a tie
+    at a reward of 0 or below, TOP one at the highest reward of the file.
     """
     low, top = reward_range(reward)
     slack = ALIKE * max(1.0, top - low)
@@ -31,7 +31,7 @@ def states(reward, group):
     state = np.where(most >= top - slack, TOP, BETWEEN)
     state = np.where(most <= slack, ZERO, state)
     state = np.where(most - least > slack, MIXED, state)
-    return np.where(np.isnan(most), UNKNOWN, state)
+    return np.where(np.isnan(most) | (np.bincount(group) < 2), UNKNOWN, state)
 
 
 def rates(reward, group):

@@ -171,6 +171,7 @@ def lead(done: report.Report, form: Form) -> str:
 # ── the wall ──
 def wall(seen: steps.Seen, chosen: int, fact: words.Fact | None) -> str:
     r = seen.report.rollouts
+    prompts = steps.prompts(seen)
     ringed = np.isin(seen.rows, fact.rows) if fact else np.zeros(len(seen.rows), bool)
     level = levels(seen)
     state = None if r.reward is None else groups.states(r.reward, r.group)
@@ -180,7 +181,7 @@ def wall(seen: steps.Seen, chosen: int, fact: words.Fact | None) -> str:
         cells = [(kind(seen, i), int(level[i])) for i in here]
         tied = state is not None and state[group] != groups.MIXED
         rows.append(
-            rollouts_wall.Row(group, r.prompts[group], count(seen, here), spoken(seen, here), cells, ringed[here], tied)
+            rollouts_wall.Row(group, prompts[group], count(seen, here), spoken(seen, here), cells, ringed[here], tied)
         )
     return kinds(seen) + rollouts_wall.drawn(rows, chosen)
 
@@ -217,26 +218,30 @@ def spoken(seen: steps.Seen, here: np.ndarray) -> str:
     """A group in words, for those who do not see its cells."""
     if seen.paid is None:
         return counted(len(here), "completion")
-    said = f"{int(seen.paid[here].sum())} of {len(here)} paid"
-    return said if seen.right is None else f"{said}, {int((seen.paid & seen.right)[here].sum())} of them right"
+    paid, n = seen.paid[here], len(here)
+    said = f"{int(paid.sum())} of {n} paid" if seen.binary else f"mean reward {count(seen, here)}"
+    if seen.right is None:
+        return said
+    right = seen.right[here]
+    of = f"{int((paid & right).sum())} of them" if seen.binary else f"{int(right.sum())} of {n}"
+    return f"{said}, {of} {words.right_word(seen)}"
 
 
 def kinds(seen: steps.Seen) -> str:
     """What the colors of the cells mean."""
-    if seen.paid is None:
+    if seen.paid is None and seen.right is None:
         return ""
     if seen.right is None:
         names = {"plain": "paid" if seen.binary else MORE, "none": "not paid"}
     else:
-        right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {seen.score}"
+        right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {words.column(seen.score)}"
         names = {"right": f"paid and {right}", "wrong": f"paid, not {right}", "none": "not paid"}
         if not seen.binary:
-            names = {"right": right, "wrong": f"not {right}", "": MORE}
+            names = {"right": right, "wrong": f"not {right}"} | ({} if seen.paid is None else {"": MORE})
     return (
         '<p class="kinds">'
         + "".join(
-            f"<span>{f'<i class={name}></i>' * bool(name)}{html.escape(visible(text))}</span>"
-            for name, text in names.items()
+            f"<span>{f'<i class={name}></i>' * bool(name)}{html.escape(text)}</span>" for name, text in names.items()
         )
         + "</p>"
     )
@@ -265,9 +270,9 @@ def share(done: report.Report, reward: float | None) -> float:
 def ends(seen: steps.Seen) -> str:
     """The two means at the step that is shown."""
     numbers, said = seen.numbers, []
-    if numbers.reward is not None:
-        said.append(f"paid {100 * numbers.reward:.0f} %" if seen.binary else f"reward {words.figure(numbers.reward)}")
-    if seen.score:
+    if seen.paid is not None:
+        said.append(f"paid {100 * seen.paid.mean():.0f} %" if seen.binary else f"reward {words.figure(numbers.reward)}")
+    if seen.score and np.isfinite(numbers.scores[seen.score]):
         right = steps.RIGHT.search(seen.score)
         name = "right" if right else escaped(seen.score, 14)
         said.append(f'<span class="right">{name} {100 * numbers.scores[seen.score]:.0f} %</span>')
@@ -312,16 +317,17 @@ def pushed(seen: steps.Seen, group: int, form: Form) -> dict[str, str]:
     held = pushes.shares(r.at(seen.step), rule, unit)
     here = seen.of_group(group)
     most = 1.0 if held is None else max(float(np.abs(held[here]).max()), 1e-9)
-    common = beginning([r.completions[seen.rows[i]] for i in here])
+    texts = [visible(r.completions[seen.rows[i]][:CHARACTERS]) for i in here[:TEXTS_SHOWN]]
+    common = steps.beginning(texts)
     phrase = next(iter(seen.report.phrases or []), None)
-    texts = "".join(
-        text_html(seen, int(i), None if held is None else float(held[i]), most, common, phrase)
-        for i in here[:TEXTS_SHOWN]
+    shown = "".join(
+        text_html(seen, int(i), None if held is None else float(held[i]), most, marked(text, common, phrase))
+        for i, text in zip(here, texts)
     )
     more = f"<li>and {len(here) - TEXTS_SHOWN} more</li>" if len(here) > TEXTS_SHOWN else ""
     return {
-        ".prompt": f"<code>{escaped(r.prompts[group], 60)}</code>",
-        ".texts": texts + more,
+        ".prompt": f"<code>{escaped(steps.prompts(seen)[group], 60)}</code>",
+        ".texts": shown + more,
         ".sums": sums(seen, held, here, unit),
     }
 
@@ -330,14 +336,14 @@ def usual_unit(r: Any) -> str:
     return pushes.PER_COMPLETION if r.tokens is None else pushes.PER_TOKEN
 
 
-def text_html(seen: steps.Seen, i: int, held: float | None, most: float, common: int, phrase: Any) -> str:
+def text_html(seen: steps.Seen, i: int, held: float | None, most: float, text: str) -> str:
     row = seen.rows[i]
-    text = visible(seen.report.rollouts.completions[row])
-    rest = f"… {len(text) - CHARACTERS:,} more characters" if len(text) > CHARACTERS else ""
+    hidden = len(seen.report.rollouts.completions[row]) - CHARACTERS
+    rest = f"… {counted(hidden, 'more character')}" if hidden > 0 else ""
     class_ = "none" if seen.paid is not None and not seen.paid[i] else kind(seen, i)
     return (
         f'<li class="{class_}">{"" if held is None else bar_html(held, most)}'
-        f"<pre>{marked(text[:CHARACTERS], common, phrase)}{rest}</pre>"
+        f"<pre>{text}{rest}</pre>"
         f"<small>{html.escape(words.paid(seen, row))}</small></li>"
     )
 
@@ -361,13 +367,6 @@ def bar_html(held: float, most: float) -> str:
     sign = "down" if held < 0 else "up"
     width = f"--w:{50 * abs(held) / most:.3g}%"
     return f'<div class="push {sign}"><i style="{width}"></i><span>{words.push(held)}</span></div>'
-
-
-def beginning(texts: list[str]) -> int:
-    """Characters that all of a group's texts have in common at the beginning, up to the last space or line break."""
-    first, last = min(texts), max(texts)
-    same = next((i for i, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
-    return 0 if len(texts) < 2 or same == len(last) else max(first.rfind(" ", 0, same), first.rfind("\n", 0, same)) + 1
 
 
 def sums(seen: steps.Seen, held: Any, here: np.ndarray, unit: str) -> str:

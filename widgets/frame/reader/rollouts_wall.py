@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rlpt.rollouts import words
 
-ROWS = 16  # with a label each; more are drawn without
+ROWS = 16  # with a label each; more are drawn without, and with equal cells side by side
 MOST = 512  # that are drawn at all
 LEVELS = 4  # of a reward that is not 0 or 1
 NAME = 40  # characters of a prompt
@@ -42,24 +42,35 @@ def row_html(row: Row, chosen: bool, many: bool) -> str:
     label = html.escape(f"{words.on_a_line(row.prompt, NAME)}: {row.words}", quote=True)
     return (
         f'<div role="option" data-kind="group" data-option="{row.group}" {picked}{tied} aria-label="{label}">'
-        f"{named}{cells(row.cells, row.ringed)}{count}</div>"
+        f"{named}{cells(row, many)}{count}</div>"
     )
 
 
-def cells(kinds: Sequence[tuple[str, int]], ringed: Sequence[bool]) -> str:
-    """A row of cells as one drawing, a path per kind."""
+def cells(row: Row, many: bool) -> str:
+    """The cells of a group as one drawing, a path per kind."""
+    kinds = [kind if kind[1] else ("none", 0) for kind in row.cells]
+    order = list(range(len(kinds)))
+    if many:
+        order.sort(key=lambda i: (kinds[i] == ("none", 0), kinds[i][0], -kinds[i][1], row.ringed[i]))
     places: dict[tuple[str, int], list[int]] = {}
-    for place, kind in enumerate(kinds):
-        places.setdefault(kind if kind[1] else ("none", 0), []).append(place)
+    for place, i in enumerate(order):
+        places.setdefault(kinds[i], []).append(place)
     paths = "".join(
-        f'<path class="{kind} l{level}" d="{squares(at)}"/>' for (kind, level), at in sorted(places.items())
+        f'<path class="{kind} l{level}" d="{squares(at, many)}"/>' for (kind, level), at in sorted(places.items())
     )
-    rings = squares([place for place, ring in enumerate(ringed) if ring])
+    rings = squares([place for place, i in enumerate(order) if row.ringed[i]], many)
     ring = f'<path class="ring" d="{rings}"/>' if rings else ""
     return (
         f'<svg viewBox="0 0 {max(1, len(kinds))} 1" preserveAspectRatio="none" aria-hidden="true">{paths}{ring}</svg>'
     )
 
 
-def squares(places: Iterable[int]) -> str:
-    return "".join(f"M{place + 0.03:g} .06h.94v.88h-.94z" for place in places)
+def squares(places: Iterable[int], joined: bool) -> str:
+    """A path around each place, or around those that follow each other."""
+    runs: list[list[int]] = []
+    for place in places:
+        if joined and runs and sum(runs[-1]) == place:
+            runs[-1][1] += 1
+        else:
+            runs.append([place, 1])
+    return "".join(f"M{first + 0.03:g} .06h{n - 0.06:g}v.88h{0.06 - n:g}z" for first, n in runs)
