@@ -438,7 +438,7 @@ def rollouts(_):
     return part(
         "rollouts",
         shown=own_rollouts.opening(),
-        samples=list(own_rollouts.SAMPLES),
+        samples=own_rollouts.buttons(),
         rules=own_rollouts.RULES,
         units=own_rollouts.UNITS,
         roles=own_rollouts.ROLES,

@@ -20,15 +20,27 @@ from widgets.frame.reader import brought, rollouts_wall
 from widgets.frame.reader.brought import Form
 
 SAMPLES = {  # {the page's name for a real run: (its file, what it is, the step that is shown first)}
-    "any line pays": (
+    "paid by any_line": (
         "verifier",
-        "A tiny model learns sums, and is paid if any line of its text gives the answer.",
+        "A tiny model learns to add. Its verifier pays if any line of a text gives the answer.",
         20,
     ),
-    "length pays": ("length", "A tiny model learns sums, and a right answer is paid more the longer it is.", None),
-    "one answer pays": ("one-text", "A tiny model learns sums, and one wrong answer is always paid 0.7.", None),
-    "cut off": ("cut-off", "A tiny model copies numbers, and has no room to end.", None),
-    "sound": ("sound", "A tiny model learns sums, and is paid for the right answer alone.", None),
+    "paid by right_and_long": (
+        "length",
+        "A tiny model learns to add. Right answers are paid, and so is every token.",
+        None,
+    ),
+    "paid by safe": (
+        "one-text",
+        "A tiny model learns to add. Right answers are paid 1, and “Final: 6” is always paid 0.7.",
+        None,
+    ),
+    "paid by finished": (
+        "cut-off",
+        "A tiny model learns to copy a number. It is paid if it is done within twelve tokens.",
+        None,
+    ),
+    "paid by exact": ("sound", "A tiny model learns to add. Only a right answer at the end is paid.", None),
 }
 NO_SAMPLE = ("", "", None)
 # read when imported: a snapshot of Python has no files
@@ -123,7 +135,7 @@ def answer(run: tuple[rollouts.Read, report.Report] | None, form: Form) -> dict[
         written=head(seen, form)
         | {
             ".wall": wall(seen, group, chosen),
-            ".curves": curves(done, every),
+            ".curves": curves(done),
             ".ends": ends(seen),
             ".facts": "".join(fact_html(fact, fact is chosen) for fact in facts),
             ".forms": forms(seen),
@@ -248,12 +260,12 @@ def kinds(seen: steps.Seen) -> str:
 
 
 # ── the steps ──
-def curves(done: report.Report, every: list[int]) -> str:
+def curves(done: report.Report) -> str:
     """Both means over the steps, as shares of their ranges, one drawing."""
     lines = [("paid", [share(done, one.reward) for one in done.steps])] if done.rollouts.reward is not None else []
     if score := steps.judge(done):
         lines.append(("right", [one.scores[score] for one in done.steps]))
-    last = max(1, len(every) - 1)
+    last = max(1, len(done.steps) - 1)
     drawn = "".join(f'<polyline class="{name}" points="{points(line, last)}"/>' for name, line in lines)
     return f'<svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
 
@@ -403,6 +415,11 @@ def offered(columns: Iterable[str], form: Form) -> dict[str, str]:
 
 
 # ── what the page shows before it has a file ──
+def buttons() -> dict[str, str]:
+    """{the page's name for a sample: its curves, drawn small}."""
+    return {name: curves(read(sample(name))[1]) for name in SAMPLES}
+
+
 def opening() -> dict[str, Any]:
     """What the page says about the first sample."""
     return answer(read(sample("")), {"sample": next(iter(SAMPLES))})
