@@ -52,3 +52,22 @@ def test_groups_stand_in_the_order_of_their_rewards_and_the_telling_one_shows_mo
     rewards = [reported("verifier").rollouts.reward[seen.rows[seen.of_group(group)]].mean() for group in seen.order]
     assert rewards == sorted(rewards) and len(rewards) == 8
     assert reported("verifier").rollouts.prompts[steps.telling(seen)] == "4+2="
+
+
+def test_a_long_beginning_that_all_prompts_share_is_not_shown():
+    template = "<|system|>You are a helpful assistant.\n<|user|>"
+    for texts, shown in (
+        ([f"{template} {n}+1=" for n in (2, 3)], ["…2+1=", "…3+1="]),
+        (["What is 2+1?", "What is 3+1?"], ["What is 2+1?", "What is 3+1?"]),  # short
+        ([f"{template} 2+1="] * 2, [f"{template} 2+1="] * 2),  # one prompt
+    ):
+        r = shipped.small([[1, 0], [1, 0]])
+        seen = steps.seen(report.report(type(r)(**{**vars(r), "prompts": texts})), 0)
+        assert list(steps.prompts(seen).values()) == shown
+
+
+@pytest.mark.parametrize(
+    "texts, common", [(["a b c", "a b d"], 4), (["ab", "ac"], 0), (["a\nb", "a\nc"], 2), (["a b"], 0), (["a", "a"], 0)]
+)
+def test_texts_have_whole_words_in_common(texts, common):
+    assert steps.beginning(texts) == common

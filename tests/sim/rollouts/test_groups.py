@@ -55,11 +55,11 @@ def test_the_numbers_of_each_step_are_those_that_the_recording_script_counted(na
         assert one.tokens == pytest.approx(float(tokens), abs=5.1e-4)
 
 
-def test_groups_are_tied_at_the_top_at_0_or_between():
-    file = small([[1, 1], [0, 0], [0.7, 0.7], [1, 0], [np.nan, np.nan], [np.nan, 1]])
+def test_groups_are_tied_at_the_top_at_0_or_between_and_a_single_completion_is_not():
+    file = small([[1, 1], [0, 0], [0.7, 0.7], [1, 0], [np.nan, np.nan], [np.nan, 1], [1]])
     states = groups.states(file.scores["paid"], file.group)
     top, between, zero, mixed, unknown = groups.TOP, groups.BETWEEN, groups.ZERO, groups.MIXED, groups.UNKNOWN
-    assert states.tolist() == [top, zero, between, mixed, unknown, top]
+    assert states.tolist() == [top, zero, between, mixed, unknown, top, unknown]
 
 
 def test_a_run_that_always_gets_1_is_at_the_top_and_one_that_gets_minus_1_was_never_paid():
