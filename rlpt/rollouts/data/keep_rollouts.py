@@ -10,12 +10,15 @@ class KeepRollouts(TrainerCallback):
     """After `trainer = RLOOTrainer(…)`, call `trainer.add_callback(KeepRollouts(trainer))`."""
 
     def __init__(self, trainer):
-        self.trainer = trainer
+        self.trainer, self.evaluated = trainer, None
 
     def on_log(self, args, state, control, **kwargs):
-        if not state.is_world_process_zero or not self.trainer.model.training:
-            return  # an evaluation would overwrite the completions of the training
         logs = self.trainer._logs
+        held = list(logs["prompt"]), list(logs["completion"])
+        if not self.trainer.model.training:
+            self.evaluated = held  # and held until the next batch of the training is sampled
+        if held == self.evaluated or not state.is_world_process_zero:
+            return
         columns = {"prompt": logs["prompt"], "completion": logs["completion"], **logs["rewards"], **logs["extra"]}
         columns["advantage"] = logs["advantages"]
         folder = Path(args.output_dir, "completions")

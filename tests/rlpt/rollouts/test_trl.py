@@ -106,19 +106,41 @@ def test_a_prompt_that_recurs_in_a_step_makes_two_groups():
     assert one.prompts == ["a", "b", "a"] and np.bincount(one.group).tolist() == [4, 4, 4]
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_the_callback_writes_what_the_trainer_holds_but_no_evaluation(training, tmp_path, monkeypatch):
-    """`_logs` as in trl v1.16.0, trl/trainer/rloo_trainer.py."""
+def kept(name, monkeypatch):
+    """(a trainer, the callback that sees to its completions); `_logs` as in trl v1.16.0, trl/trainer/rloo_trainer.py"""
     monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(TrainerCallback=object))
-    logs = dict(images=deque(), prompt=deque(["a", "a"]), completion=deque(["b", "c"]), advantages=deque([1.0, -1.0]))
-    logs |= dict(rewards={"exact": deque([1.0, 0.0])}, extra={"n_tokens": deque([3, 4])})
-    trainer = SimpleNamespace(_logs=logs, model=SimpleNamespace(training=training))
-    keep = runpy.run_path(str(files("rlpt.rollouts") / "data" / "keep_rollouts.py"))["KeepRollouts"](trainer)
-    state = SimpleNamespace(is_world_process_zero=True, global_step=12)
-    keep.on_log(SimpleNamespace(output_dir=tmp_path), state, control=None)
-    written = list(tmp_path.rglob("*.jsonl"))
-    assert len(written) == training
-    for file in written:
-        one = read(file.read_bytes(), name=file.name).rollouts
-        assert one.step.tolist() == [12, 12] and one.completions == ["b", "c"] and one.tokens.tolist() == [3, 4]
-        assert one.scores["exact"].tolist() == [1, 0] and one.advantage.tolist() == [1, -1]
+    trainer = SimpleNamespace(_logs={}, model=SimpleNamespace(training=True), log_completions=True)
+    return trainer, runpy.run_path(str(files("rlpt.rollouts") / "data" / name))["KeepRollouts"](trainer)
+
+
+def held(prompt):
+    logs = dict(images=deque(), prompt=deque([prompt] * 2), completion=deque(["b", "c"]), advantages=deque([1.0, -1.0]))
+    return logs | dict(rewards={"exact": deque([1.0, 0.0])}, extra={"n_tokens": deque([3, 4])})
+
+
+# (step, whether the model is training, the prompt of what the trainer holds, whether that is kept): a batch is used at
+# steps 1 to 4; the evaluation after step 2 fills what the trainer holds, until step 5 samples
+LOGGED = [(0, False, "e", False), (1, True, "a", True), (2, True, "a", True), (2, False, "e", False)]
+LOGGED += [(3, True, "e", False), (4, True, "e", False), (5, True, "d", True)]
+
+
+def test_the_callback_of_rloo_writes_what_was_sampled_in_training(tmp_path, monkeypatch):
+    trainer, keep = kept("keep_rollouts.py", monkeypatch)
+    for step, trainer.model.training, prompt, _ in LOGGED:
+        trainer._logs = held(prompt)
+        state = SimpleNamespace(is_world_process_zero=True, global_step=step)
+        keep.on_log(SimpleNamespace(output_dir=tmp_path), state, control=None)
+    written = {file.name: file.read_bytes() for file in (tmp_path / "completions").iterdir()}
+    assert set(written) == {f"completions_{step:05d}.jsonl" for step, *_, wanted in LOGGED if wanted}
+    one = read(written["completions_00005.jsonl"]).rollouts
+    assert one.step.tolist() == [5, 5] and one.prompts == ["d"] and one.completions == ["b", "c"]
+    assert one.scores["exact"].tolist() == [1, 0] and one.advantage.tolist() == [1, -1]
+    assert one.tokens.tolist() == [3, 4]
+
+
+def test_the_callback_of_grpo_lets_the_trainer_write_what_was_sampled_in_training(monkeypatch):
+    trainer, keep = kept("keep_training.py", monkeypatch)
+    for _, trainer.model.training, prompt, wanted in LOGGED:
+        trainer._logs = held(prompt)
+        keep.on_log(None, None, None, logs={})
+        assert trainer.log_completions == wanted
