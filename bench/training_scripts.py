@@ -1,8 +1,8 @@
 """The training scripts for TRL that the book gives away, run with --tiny, and what the doctor says of their logs.
 
 `python bench/training_scripts.py FOLDER [NAME…]`, in an environment with trl 1.16.0 and torch besides numpy: writes
-FOLDER/run/NAME.py, runs each on a CPU without a network, and prints the rise of its reward and the doctor's verdict.
-Status 1 where a script fails, its reward falls, or the doctor finds an alarm or a sign.
+FOLDER/run/NAME.py, runs each on a CPU without a network, and prints the rise of its reward, the doctor's verdict and how
+many completions were kept. Status 1 where a script fails, its reward falls, or the doctor finds an alarm or a sign.
 """
 
 import json
@@ -16,7 +16,7 @@ from statistics import fmean
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from rlpt import doctor, logs  # noqa: E402, ROOT has to be on the path
+from rlpt import doctor, logs, rollouts  # noqa: E402, ROOT has to be on the path
 from rlpt.doctor import words  # noqa: E402
 from tools.pages import scripts  # noqa: E402
 
@@ -55,7 +55,9 @@ def main(folder, names):
         if report.status or after < before:
             failed.append(name)
         took = f"{time.time() - began:.0f} s"
-        print(f"{name}: {took}, reward {before:.2f} to {after:.2f}: {words.summary(report)}", flush=True)
+        kept = rollouts.read([(file.name, [file.read_bytes()]) for file in (folder / name / "completions").iterdir()])
+        said = f"{words.summary(report)} Completions kept: {len(kept.rollouts):,}."
+        print(f"{name}: {took}, reward {before:.2f} to {after:.2f}: {said}", flush=True)
     print(f"{len(failed)} to be looked at: {', '.join(failed)}" if failed else "nothing was found in any log")
     return bool(failed)
 

@@ -6,8 +6,8 @@
     python THE_FILE --tiny                            # a model of two layers made here, on a CPU
 
 This file is all that is needed. Each prompt is a sum of two digits, and the book's own scorer, copied below word for
-word, decides which answers are correct. Twenty sums are kept out of training. The log names every step, and the last
-line printed is the command that reads it.
+word, decides which answers are correct. Twenty sums are kept out of training. The log and the completions of every
+step are kept, and the last two lines printed are the commands that read them.
 """
 
 import argparse
@@ -17,11 +17,10 @@ import shlex
 from pathlib import Path
 
 from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
+from trl import THE_TRAINERConfig, THE_TRAINERTrainer
 from trl.rewards import get_soft_overlong_punishment
 
-# ── the setting: what "Export" shows for TRL, between the brackets; for an RLOOConfig set TRAINER to RLOO ──
-TRAINER = "THE_TRAINER"
+# ── the setting: what "Export" shows for TRL, between the brackets of THE_TRAINERConfig ──
 CONFIG = dict(THE_CONFIG)
 OVERLONG = THE_OVERLONG  # tokens before the longest completion over which a penalty rises to 1; 0: no penalty
 
@@ -106,6 +105,10 @@ def tiny(folder):
     tokenizer.save_pretrained(folder)
 
 
+# ── the completions ──
+THE_KEEPER
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="Qwen/Qwen2.5-0.5B-Instruct")
@@ -117,7 +120,6 @@ def main():
     if given.tiny:
         given.model = str(given.out / "tiny")
         tiny(given.model)
-    configuration, trainer = (GRPOConfig, GRPOTrainer) if TRAINER == "GRPO" else (RLOOConfig, RLOOTrainer)
     steps = given.steps or (1000 if given.tiny else 200)
     rewards, weights = [reward, held_out], [1.0, 0.0]
     if OVERLONG:
@@ -136,22 +138,27 @@ def main():
         per_device_eval_batch_size=4 * CONFIG["num_generations"],
         save_strategy="no",
         report_to="none",
+        log_completions=True,
+        num_completions_to_print=0,
         seed=0,
     )
     if given.tiny:
         options |= dict(bf16=False, use_cpu=True)
     trained_on, kept_out = datasets(given.tiny)
-    run = trainer(
+    run = THE_TRAINERTrainer(
         model=given.model,
         reward_funcs=rewards,
-        args=configuration(**options | CONFIG),
+        args=THE_TRAINERConfig(**options | CONFIG),
         train_dataset=trained_on,
         eval_dataset=kept_out,
     )
+    run.add_callback(KeepRollouts(run))
     run.train()
     run.save_state()
-    log = given.out / "trainer_state.json"
+    log, kept = given.out / "trainer_state.json", given.out / "completions"
     print(f"What happened: drop {log} at THE_DOCTOR, or run: rlpt doctor {shlex.quote(str(log))}")
+    read = f"rlpt rollouts {shlex.quote(str(kept))}"
+    print(f"Read the completions: drop the files of {kept} at THE_ROLLOUTS, or run: {read}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """The sums of "RL post-training, from first principles", by THE_ALGORITHM in verl VERL_VERSION: writes two data sets
-and a reward function into a folder, and prints the command that trains on them and the one that reads its log.
+and a reward function into a folder, and prints the command that trains on them and those that read what it leaves.
 
     pip install verl==VERL_VERSION datasets
     python THE_FILE --model Qwen/Qwen2.5-0.5B-Instruct --out THE_FOLDER
@@ -99,8 +99,10 @@ def main():
         Dataset.from_list(list(rows(split))).to_parquet(out / name)
     (out / "reward.py").write_text(REWARD, encoding="utf-8")
     print(command(given.model, out))
-    log = out / "log.jsonl"
+    log, kept = out / "log.jsonl", out / "rollouts"
     print(f"\nWhat happened: drop {log} at THE_DOCTOR, or run: rlpt doctor {shlex.quote(str(log))}")
+    read = f"rlpt rollouts {shlex.quote(str(kept))}"
+    print(f"Read the completions: drop the files of {kept} at THE_ROLLOUTS, or run: {read}")
 
 
 if __name__ == "__main__":

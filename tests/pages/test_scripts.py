@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from widgets.frame.reader import host
 # names of the rest of the TRL script: trl/trainer/grpo_config.py and rloo_config.py, transformers/training_args.py
 TRAINING = {"output_dir", "max_steps", "learning_rate", "max_completion_length", "logging_steps", "save_strategy"}
 TRAINING |= {"report_to", "seed", "bf16", "use_cpu", "reward_weights", "eval_strategy", "eval_steps", "eval_on_start"}
-TRAINING |= {"per_device_eval_batch_size"}
+TRAINING |= {"per_device_eval_batch_size", "log_completions", "num_completions_to_print"}
 # of the verl script's command: verl 0.9.1, trainer/config/ppo_trainer.yaml and what it takes in
 RUN = {
     "actor_rollout_ref.model.path",
@@ -216,11 +217,9 @@ TRL = [(page, name) for page, name, program in FILES if program == "TRL"]
 def test_a_trl_script_has_its_page_s_trainer_and_options_that_were_read_in_the_release(page, name):
     text = text_of(page, name, "TRL")
     (config,) = [n.value for n in ast.parse(text).body if isinstance(n, ast.Assign) and n.targets[0].id == "CONFIG"]
-    (trainer,) = [
-        n.value.value for n in ast.parse(text).body if isinstance(n, ast.Assign) and n.targets[0].id == "TRAINER"
-    ]
+    trainer = "RLOO" if "RLOO" in name else "GRPO"
+    assert f"from trl import {trainer}Config, {trainer}Trainer\n" in text
     assert {word.arg for word in config.keywords} <= recorded(f"{trainer}Config")
-    assert trainer == ("RLOO" if "RLOO" in name else "GRPO")
 
 
 def test_pages_export_the_algorithm_that_they_are_about():
@@ -241,10 +240,21 @@ def test_a_log_has_every_step_a_held_out_scorer_and_prompts_that_were_kept_out()
     assert text.index("rlpt doctor") > text.index("save_state()")
 
 
-@pytest.mark.parametrize("program", scripts.PROGRAMS)
-def test_the_last_line_names_the_page_that_reads_the_log_and_the_command(program):
-    line = next(each for each in grpo(program).splitlines() if "rlpt doctor" in each)
-    assert f"at {HOME}doctor/, or run: rlpt doctor" in line
+@pytest.mark.parametrize("program, folder", [("TRL", "completions"), ("verl", "rollouts")])
+def test_the_last_lines_name_the_pages_that_read_log_and_completions_and_the_commands(program, folder):
+    *_, log, _, completions = part(grpo(program), "def main():", 'if __name__ == "__main__"').strip().splitlines()
+    assert f"at {HOME}doctor/, or run: rlpt doctor" in log
+    assert f"at {HOME}rollouts/, or run: {{read}}" in completions
+    assert f'"{folder}"' in grpo(program) and "rlpt rollouts {shlex.quote(str(kept))}" in grpo(program)
+
+
+@pytest.mark.parametrize("page, name, file", [("grpo", "GRPO", "keep_training"), ("rloo", "RLOO", "keep_rollouts")])
+def test_trl_s_scripts_keep_completions_by_the_book_s_own_callback(page, name, file):
+    text = text_of(page, name, "TRL")
+    callback = (files("rlpt.rollouts") / "data" / f"{file}.py").read_text(encoding="utf-8")
+    assert f"class{callback.partition('class')[2]}" in text  # word for word
+    assert "log_completions=True" in text
+    assert text.index("run.add_callback(KeepRollouts(run))") < text.index("run.train()")
 
 
 def test_the_held_out_scorer_takes_the_last_whole_number():

@@ -1,8 +1,9 @@
 """The step to a GPU: scripts that a reader takes away, one for each page about an algorithm and each trainer that has
 it, such as run/rloo-trl.py. Each is whole: a text of rlpt/data with the book's scorer, its prompts, and the
-algorithm of that page written into it.
+algorithm of that page written into it, and in TRL's what keeps the completions.
 """
 
+import ast
 import inspect
 import re
 from importlib.resources import files
@@ -34,6 +35,7 @@ ALGORITHMS = {
 # The learning rate of the tiny model: at 1e-3 RLOO, and DAPO and Dr. GRPO with four passes over a batch, ruin it within
 # twenty batches
 TINY_RATE = "3e-4"
+KEEPERS = {"GRPO": "keep_training.py", "RLOO": "keep_rollouts.py"}  # callbacks that see to the completions
 
 
 def of(page):
@@ -80,15 +82,18 @@ def script(program, name, setting, file, address):
         VERL_VERSION=options.VERSIONS["verl"],
         THE_ALGORITHM=name,
         THE_DOCTOR=f"{address}doctor/",
+        THE_ROLLOUTS=f"{address}rollouts/",
         THE_FILE=file.removeprefix("run/"),
         THE_FOLDER=file.removeprefix("run/").removesuffix(".py"),
-        THE_SCORER=quoted_scorer(),
+        THE_SCORER=quoted("sim/worlds/scorer.py", inspect.getsource(scorer)),
         THE_PROMPTS=prompts(),
         THE_CONFIG=dict(TRL=in_python, verl=in_hydra)[program](text),
     )
     if program == "TRL":
         trainer = "RLOO" if "RLOOConfig(" in text else "GRPO"
-        values |= dict(THE_TRAINER=trainer, THE_TINY_RATE=TINY_RATE, THE_OVERLONG=overlong(setting))
+        keeper = f"rlpt/rollouts/data/{KEEPERS[trainer]}"
+        kept = quoted(keeper, (files("rlpt.rollouts") / "data" / KEEPERS[trainer]).read_text(encoding="utf-8"))
+        values |= dict(THE_TRAINER=trainer, THE_KEEPER=kept, THE_TINY_RATE=TINY_RATE, THE_OVERLONG=overlong(setting))
     template = (files("rlpt") / "data" / f"{program.lower()}.py").read_text(encoding="utf-8")
     return re.sub("|".join(values), lambda match: values[match[0]], template)
 
@@ -109,11 +114,10 @@ def overlong(setting):
     return str(setting.get("overlong", 0))
 
 
-def quoted_scorer():
-    """The text of sim/worlds/scorer.py as a block of another module: its docstring becomes a comment."""
-    text = inspect.getsource(scorer)
-    docstring, body = scorer.__doc__.strip(), text.partition('"""\n')[2]
-    heading = "sim/worlds/scorer.py of the book, word for word"
+def quoted(path, text):
+    """The text of a module as a block of another one: its docstring becomes a comment."""
+    docstring, body = ast.get_docstring(ast.parse(text)), text.partition('"""\n')[2]
+    heading = f"{path} of the book, word for word"
     return "\n".join([f"# {heading}", *(f"# {line}".rstrip() for line in docstring.splitlines()), body.strip("\n")])
 
 
