@@ -173,7 +173,7 @@ class Run:
     """A run of TRL: everything that is set by hand."""
 
     words: str
-    kind: Kind
+    kind: object  # a Kind, or a Truth of rollout_runs.py
     trainer: str
     task: object
     network: str
@@ -184,6 +184,7 @@ class Run:
     hidden: int = 64
     layers: int = 2
     taught: float = 0.5  # share of right answers in what it was taught by
+    also: object = None  # function(answer, r) of what it was taught in place of every eighth answer
     prompts: int = 80
     cap: int = 12
     rates: dict = field(default_factory=dict)  # {from this step on: times the rate}, in place of a schedule
@@ -524,12 +525,17 @@ def near_miss(answer, r):
     return answer[:at] + r.choice([digit for digit in "0123456789" if digit != answer[at]]) + answer[at + 1 :]
 
 
-def taught(model, tokens, pairs, share, r, steps=350):
+def taught(model, tokens, pairs, run, r, steps=350):
     import torch
+
+    def told(answer):
+        if run.also and r.random() < 1 / 8:
+            return run.also(answer, r)
+        return answer if r.random() < run.taught else near_miss(answer, r)
 
     optimizer = torch.optim.AdamW(model.parameters(), 3e-3)
     for _ in range(steps):
-        shown = [(p, a if r.random() < share else near_miss(a, r)) for p, a in r.choices(pairs, k=64)]
+        shown = [(p, told(a)) for p, a in r.choices(pairs, k=64)]
         ids = tokens([f"{p}Is {a}<eos>" for p, a in shown], return_tensors="pt", padding=True)
         inputs, mask = ids["input_ids"], ids["attention_mask"]
         labels = inputs.masked_fill(mask == 0, -100)
@@ -585,6 +591,10 @@ def trained(run, model, tokens, pairs, others, r, folder):
         trainer = trainer(args=config, reward_funcs=list(run.rewards), train_dataset=table(pairs), **given)
     if run.rates:
         trainer.create_scheduler = lambda num_training_steps, optimizer=None: scheduled(trainer, run.rates)
+    if run.trainer == "RLOO" and run.config.get("log_completions"):  # by itself it writes no file of them
+        from rlpt.rollouts.data.keep_rollouts import KeepRollouts
+
+        trainer.add_callback(KeepRollouts(trainer))
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train()
     return trainer
@@ -600,11 +610,10 @@ def scheduled(trainer, rates):
     return trainer.lr_scheduler
 
 
-def made(name):
-    """(log_history, Made) of a run."""
+def made(run, folder):
+    """The Made of a run, whose trainer writes to a folder."""
     import torch
 
-    run = RUNS[name]
     torch.set_num_threads(1)
     torch.manual_seed(run.seed)
     random.seed(run.seed)
@@ -612,14 +621,12 @@ def made(name):
     tokens, pairs = tokenizer(), run.task(r)
     r.shuffle(pairs)
     pairs, others = pairs[: run.prompts], pairs[run.prompts :][:32]
-    model = taught(network(run), tokens, [*pairs, *others], run.taught, r)
+    model = taught(network(run), tokens, [*pairs, *others], run, r)
     before = greedy(model, tokens, pairs), greedy(model, tokens, others)
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = trained(run, model, tokens, pairs, others, r, folder)
+    trainer = trained(run, model, tokens, pairs, others, r, folder)
     model = trainer.accelerator.unwrap_model(trainer.model)
     after = greedy(model, tokens, pairs), greedy(model, tokens, others)
-    history = trainer.state.log_history
-    return history, Made(before[0], after[0], before[1], after[1], history)
+    return Made(before[0], after[0], before[1], after[1], trainer.state.log_history)
 
 
 # ── what becomes of it ──
@@ -653,8 +660,9 @@ def main(folder, names):
     told = json.loads(notes.read_text(encoding="utf-8")) if notes.exists() else {}
     for name in names or RUNS:
         began = time.time()
-        history, outcome = made(name)
-        text = getattr(log_formats, RUNS[name].log)(read_off(history))
+        with tempfile.TemporaryDirectory() as kept:
+            outcome = made(RUNS[name], kept)
+        text = getattr(log_formats, RUNS[name].log)(read_off(outcome.history))
         (Path(folder) / f"{name}.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
         told[name] = dict(
             words=RUNS[name].words,
