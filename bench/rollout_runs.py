@@ -231,14 +231,11 @@ def told(name, folder):
     done = report.with_phrases(report.report(read.rollouts))
     rule = done.attribution
     return dict(
-        words=RUNS[name].words,
         took=bool(RUNS[name].kind.took(made)),
-        greedy=[made.before, made.after],
         fired=[[one.name, one.since] for one in done.findings],
         rule=rule.rule,
         near=rule.near,
         error=None if rule.error != rule.error else float(f"{rule.error:.3g}"),
-        notes=read.notes,
     )
 
 
@@ -261,7 +258,8 @@ def main(file, names):
         began = time.time()
         with tempfile.TemporaryDirectory() as folder:
             kept[name] = told(name, folder)
-        file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(one)}" for name, one in kept.items())
+        file.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
         print(f"made {name} in {time.time() - began:.0f} s", flush=True)
 
 
