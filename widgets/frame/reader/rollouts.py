@@ -57,7 +57,7 @@ ROLES = {
     "reward": "the reward",
     "advantage": "the advantage",
 }
-MORE = "darker for more reward"
+MORE = "stronger for more reward"
 TEXTS_SHOWN = 64  # completions of a group
 CHARACTERS = 4_000  # of one
 WORDS_AT_ONCE = 2_000_000  # characters up to which phrases are searched for unasked
