@@ -1,8 +1,8 @@
 """The training scripts for TRL that the book gives away, run with --tiny, and what the doctor says of their logs.
 
 `python bench/training_scripts.py FOLDER [NAME…]`, in an environment with trl 1.16.0 and torch besides numpy: writes
-FOLDER/run/NAME.py, runs each on a CPU without a network, and prints the rise of its reward, the doctor's verdict and how
-many completions were kept. Status 1 where a script fails, its reward falls, or the doctor finds an alarm or a sign.
+FOLDER/run/NAME.py, runs each on a CPU without a network, and prints the rise of its reward, the doctor's verdict and
+how many completions were kept. Status 1 where a script fails, its reward falls, or the doctor finds an alarm or a sign.
 """
 
 import json
