@@ -2,10 +2,12 @@
 
 import json
 import sys
+from pathlib import Path
 
 from rlpt import logs, metric_names
 from rlpt.arguments import Parser, guarded, whole
-from rlpt.doctor import report, words
+from rlpt.doctor import completions, report, words
+from rlpt.doctor.files import Files
 
 PROGRAM = "python -m rlpt.doctor"
 
@@ -15,11 +17,14 @@ def arguments(program):
         prog=program,
         description=(
             "Reads the log of a training run and says what went wrong first, which option to change, and what to "
-            "expect then; events and facts follow. Exit status: 0 if nothing was found, 1 for an alarm or a sign, 2 if "
-            "the log cannot be read."
+            "expect then; events and facts follow. If the completions are there, too, what `rlpt rollouts` finds in "
+            "them stands among the events. Exit status: 0 if nothing was found, 1 for an alarm or a sign, 2 if the log "
+            "cannot be read."
         ),
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help=f"- for standard input. {logs.READABLE}")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help=f"or the folder of a run; - for standard input. {logs.READABLE}"
+    )
     parser.add_argument("--run", default="", metavar="NAME", help="which run to read if a file holds several")
     parser.add_argument("--heldout", default="", metavar="NAME", help="the column of a score that was not trained on")
     parser.add_argument("--k", type=whole(0, 10**6), default=0, help="completions per prompt")
@@ -56,9 +61,14 @@ def command(given, opened, program=PROGRAM):
     """(lines to print, lines for those who wait, status); `opened` yields the pieces of a file."""
     chosen = settings(given, program)
     try:
-        files = [(name, opened(name)) for name in chosen.files]
-        log = logs.read(files, chosen.run, [*chosen.map.values(), chosen.heldout])
-        done = report(log, chosen.heldout, chosen.map, chosen.k, chosen.updates)
+        files = Files(chosen.run, [*chosen.map.values(), chosen.heldout])
+        closed = []
+        for name in chosen.files:
+            folder = name != "-" and Path(name).is_dir()
+            closed += files.of_folder(name, opened) if folder else [files.whole(name, opened(name))]
+        brought = files.together(closed)
+        of_log = report(brought.log, chosen.heldout, chosen.map, chosen.k, chosen.updates)
+        done = completions.added(of_log, brought)
     except logs.Unreadable as fault:
         return [], [str(fault)], 2
     except OSError as fault:

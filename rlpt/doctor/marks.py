@@ -36,7 +36,7 @@ class Event:
     place: int  # the batch of its onset
     step: float
     says: str
-    quantity: str  # the curve that it is seen in
+    quantity: str  # the curve that it is seen in; "" for one of the completions
     lasting: bool = True
     column: str = ""  # of a held-out score
 

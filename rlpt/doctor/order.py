@@ -20,6 +20,7 @@ class Report:
     events: tuple  # of Event, in time
     signs: tuple  # of Diagnosis, the first in time first
     told: str = ""  # what cannot be told
+    beside: tuple = ()  # sentences about the completions that were read beside the log
 
     @property
     def first(self):

@@ -285,7 +285,7 @@ def event_line(event):
 
 def notes(report):
     """What nobody reads, all of them."""
-    yield from report.found.notes
+    yield from [*report.found.notes, *report.beside[1:]]
     if missing := list(absent(report.found)):
         yield f"This log does not have: {'; '.join(missing)}."
     scored = {each.name for each in report.scores.scorers} | set(report.scores.columns.values())
@@ -331,7 +331,8 @@ def lines(report):
         yield ""
         yield "What happened:"
         for event in report.events:
-            yield f"{steps_of([event.step], unit):>12}  {event_line(event)}"
+            there = "" if event.quantity else " (read the rollouts)"
+            yield f"{steps_of([event.step], unit):>12}  {event_line(event)}{there}"
     yield ""
     yield "Read off the log:"
     for fact in report.facts:
@@ -341,6 +342,7 @@ def lines(report):
     for quantity, curve in report.found.curves.items():
         note = f" ({curve.note})" if curve.note else ""
         yield f"  {words_of(quantity):38} {' and '.join(curve.columns)}{note}"
+    yield from report.beside[:1]
     for note in notes(report):
         yield f"Note: {note}"
 
@@ -359,7 +361,10 @@ def as_dict(report):
         batches=len(report.run),
         columns={quantity: list(curve.columns) for quantity, curve in report.found.curves.items()},
         facts=[dict(says=fact.says, alarm=fact.alarm, steps=list(fact.rows)) for fact in report.facts],
-        events=[dict(step=e.step, kind=e.kind, says=e.says, lasting=e.lasting) for e in report.events],
+        events=[
+            dict(step=e.step, kind=e.kind, says=e.says, lasting=e.lasting, of="log" if e.quantity else "completions")
+            for e in report.events
+        ],
         signs=[
             dict(
                 name=one.name,
@@ -371,6 +376,6 @@ def as_dict(report):
             )
             for one in report.signs
         ],
-        notes=list(notes(report)),
+        notes=[*report.beside[:1], *notes(report)],
         status=report.status,
     )

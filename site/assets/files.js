@@ -128,10 +128,24 @@ export class Files extends HTMLElement {
     if (here()) this.show(this.known ? await this.say("ask", this.asked()) : answer);
   }
 
-  // Each with its place in the file.
+  // Each with its place in the file. Parquet becomes lines of JSON here.
   async *pieces(file) {
+    if (await file.slice(0, 4).text() === "PAR1") return yield* this.rows(file);
     for (let at = 0; at < file.size; at += SIZE) {
       yield [new Uint8Array(await file.slice(at, at + SIZE).arrayBuffer()), at];
+    }
+  }
+
+  async *rows(file) {
+    const { lines } = await import("../vendor/parquet.js");
+    const encoder = new TextEncoder();
+    try {
+      for await (const [text, share] of lines(await file.arrayBuffer())) {
+        const bytes = encoder.encode(text);
+        for (let at = 0; at < bytes.length; at += SIZE) yield [bytes.slice(at, at + SIZE), share * file.size];
+      }
+    } catch (fault) {
+      yield [this.dataset.parquet.replace("…", () => fault.message), file.size];
     }
   }
 

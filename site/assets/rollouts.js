@@ -2,7 +2,6 @@
 import { Files } from "./files.js";
 
 const PACE = 1100;  // milliseconds a step
-const PIECE = 1 << 18;
 const OPTIONS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
 customElements.define("run-rollouts", class extends Files {
@@ -98,20 +97,5 @@ customElements.define("run-rollouts", class extends Files {
     this.style.setProperty("--at", last ? at / last : 0);
     if (this.wanted) this.$(this.wanted)?.focus();
     this.wanted = undefined;
-  }
-
-  // Parquet becomes lines of JSON here.
-  async *pieces(file) {
-    if (await file.slice(0, 4).text() !== "PAR1") return yield* super.pieces(file);
-    const { lines } = await import("../vendor/parquet.js");
-    const encoder = new TextEncoder();
-    try {
-      for await (const [text, share] of lines(await file.arrayBuffer())) {
-        const bytes = encoder.encode(text);
-        for (let at = 0; at < bytes.length; at += PIECE) yield [bytes.slice(at, at + PIECE), share * file.size];
-      }
-    } catch (fault) {
-      yield [this.dataset.parquet.replace("…", () => fault.message), file.size];
-    }
   }
 });

@@ -1,4 +1,4 @@
-// Parquet files of readers, row after row as JSON lines, for site/assets/rollouts.js; tools/runtime/vendor.py makes
+// Parquet files of readers, row after row as JSON lines, for site/assets/files.js; tools/runtime/vendor.py makes
 // site/vendor/parquet.js of it.
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 

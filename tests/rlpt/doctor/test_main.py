@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,26 @@ def test_a_held_out_column_is_named():
     text = real_logs.text("hack-plus").replace("rewards/exact/mean", "own_score")
     assert not any("own_score” went" in line for line in told("a", a=text)[0])
     assert any("“own_score” went from 0.25 to 0" in line for line in told("a", "--heldout", "own_score", a=text)[0])
+
+
+def test_a_folder_with_log_and_completions_shows_findings_among_the_events(tmp_path):
+    (tmp_path / "completions").mkdir()
+    kept = (files("rlpt.rollouts") / "data" / "verifier.jsonl").read_bytes()
+    (tmp_path / "completions" / "all.jsonl").write_bytes(kept)
+    log = real_logs.text("hack-plus")
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+
+    def run(*given):
+        return command([*given, "--json"], lambda name: [Path(name).read_bytes()])
+
+    (alone,), _, status = run(str(tmp_path / "log.csv"))
+    (both,), _, same = run(str(tmp_path))
+    alone, both = json.loads(alone), json.loads(both)
+    assert status == same and both["signs"] == alone["signs"] and both["facts"] == alone["facts"]
+    assert [each for each in both["events"] if each["of"] == "log"] == alone["events"]
+    assert {"paid, not right", "cut off"} <= {each["kind"] for each in both["events"] if each["of"] == "completions"}
+    lines, faults, status = run(str(tmp_path / "completions"))
+    assert (lines, status) == ([], 2) and "rlpt rollouts" in faults[0]
 
 
 @pytest.mark.slow

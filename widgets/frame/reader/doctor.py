@@ -15,14 +15,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from rlpt import doctor, logs, metric_names
-from rlpt.doctor import words
+from rlpt import doctor, logs, metric_names, rollouts
+from rlpt.doctor import completions, words
+from rlpt.doctor.files import Brought, Files
 from sim.words import capital
 from widgets.frame.reader import brought, doctor_chart, doctor_lead
 from widgets.frame.reader.brought import Form
 
 NAMES = 300  # the most columns offered
 OPENING = "hack-plus"  # the log shown when the page opens
+THERE = ' (<a href="../rollouts/">read the rollouts</a>)'  # beside an event of the completions
 NONE = "\t"  # in place of a held-out score: a column's name has no tab
 SAMPLES = {  # {the page's name for a real log: the log}; the page does not tell what happened in it
     "sums, 240 steps": OPENING,
@@ -40,12 +42,16 @@ def mapped(form: Form) -> dict[str, str]:
 
 
 class Session(brought.Session):
+    def begin(self, form: Form) -> None:
+        super().begin(form)
+        wanted = [*mapped(form).values(), form.get("held_out", "")]
+        self.files = Files(form.get("run", ""), wanted, rollouts.PAGE)
+
     def opened(self, name: str) -> Any:
-        wanted = [*mapped(self.form).values(), self.form.get("held_out", "")]
-        return logs.Reader(name, self.form.get("run", ""), wanted)
+        return self.files.opened(name)
 
     def together(self, closed: list[Any]) -> Any:
-        return logs.together(closed)
+        return self.files.together(closed)
 
 
 SESSION = Session()
@@ -63,21 +69,21 @@ def sample(name: str) -> dict[str, str]:
 
 
 # ── answers ──
-def reported(log: Any, form: Form) -> Any:
-    """The Report for a log and a form."""
+def reported(run: Brought, form: Form) -> Any:
+    """The Report for the files of a run and a form."""
     held_out = None if form.get("held_out") == NONE else form.get("held_out", "")
-    completions, updates = (int(number(form.get(name), usual)) for name, usual in (("k", 0), ("updates", 1)))
-    return doctor.report(log, held_out, mapped(form), completions, updates)
+    k, updates = (int(number(form.get(name), usual)) for name, usual in (("k", 0), ("updates", 1)))
+    return completions.added(doctor.report(run.log, held_out, mapped(form), k, updates), run)
 
 
-def answer(log: Any, form: Form) -> dict[str, Any]:
-    """What the page says about a log: {said, first, found, written}; `written` is {selector of its place: HTML}."""
-    report = reported(log, form)
+def answer(run: Brought, form: Form) -> dict[str, Any]:
+    """What the page says about a run: {said, first, found, written}; `written` is {selector of its place: HTML}."""
+    report = reported(run, form)
     return dict(
         said=with_minus_signs(words.headline(report)),
         first=report.first.name if report.first else "",
         found=bool(report.status),
-        written=offered(log, form, report.found) | written(report),
+        written=offered(run, form, report.found) | written(report),
     )
 
 
@@ -91,15 +97,14 @@ def written(report: Any) -> dict[str, str]:
         ".lead": html.escape(with_minus_signs(words.lead(report))),
         ".picture": doctor_lead.drawing(report),
         ".change": changed(report),
-        ".whose": html.escape(f"{capital(words.kind(report.found))}: {words.counted(report)}."),
+        ".whose": html.escape(
+            " ".join([f"{capital(words.kind(report.found))}: {words.counted(report)}.", *report.beside[:1]])
+        ),
         ".chart": doctor_chart.drawing(report),
         ".facts": "".join(
             looked_at(f"f{n}", words.steps_of(f.rows, unit), f.says, f.alarm) for n, f in enumerate(report.facts)
         ),
-        ".events": "".join(
-            looked_at(f"e{n}", words.steps_of([event.step], unit), words.event_line(event))
-            for n, event in enumerate(report.events)
-        )
+        ".events": "".join(happened(f"e{n}", event, unit) for n, event in enumerate(report.events))
         or "<li>No event was found.</li>",
         ".later": tagged("li", map(capital, words.later(report))),
         ".notes": tagged("li", words.notes(report)),
@@ -121,21 +126,27 @@ def changed(report: Any) -> str:
     return with_minus_signs(f"<h3>{head}</h3><ul>{items}</ul>{rest}")
 
 
-def looked_at(key: str, steps: str, says: str, alarm: bool = False) -> str:
+def happened(key: str, event: Any, unit: str) -> str:
+    there = "" if event.quantity else THERE
+    return looked_at(key, words.steps_of([event.step], unit), words.event_line(event), there=there)
+
+
+def looked_at(key: str, steps: str, says: str, alarm: bool = False, there: str = "") -> str:
     """A fact or an event as a line with a button for its steps, which shades their rows in the drawing."""
     mark = '<b class="alarm">!</b> ' if alarm else ""
-    sentence = html.escape(with_minus_signs(says))
-    return f'<li data-look="{key}">{mark}{sentence} <button type="button" data-look="{key}">{steps}</button></li>'
+    line = f"{mark}{html.escape(with_minus_signs(says))}{there}"
+    return f'<li data-look="{key}">{line} <button type="button" data-look="{key}">{steps}</button></li>'
 
 
 def tagged(tag: str, texts: Iterable[str]) -> str:
     return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
-def offered(log: Any, form: Form, found: Any = None) -> dict[str, str]:
+def offered(run: Brought | None, form: Form, found: Any = None) -> dict[str, str]:
     """The options of the fields that name a column, with likely held-out scores first."""
-    if log is None:
+    if run is None:
         return {}
+    log = run.log
     columns, used = sorted(log.columns), found.curves if found else {}
     likely = [name for name in columns if log.framework and metric_names.looks_held_out(name, log.framework)]
     held_out = list(dict.fromkeys([*likely, *columns]))
@@ -184,8 +195,8 @@ def buttons() -> dict[str, str]:
     return {name: doctor_lead.small(reported(read(sample(name)), {})) for name in SAMPLES}
 
 
-def read(texts: Mapping[str, str]) -> Any:
-    return logs.read([(name, [text.encode()]) for name, text in texts.items()])
+def read(texts: Mapping[str, str]) -> Brought:
+    return Brought(logs.read([(name, [text.encode()]) for name, text in texts.items()]))
 
 
 def warmed() -> None:

@@ -175,7 +175,8 @@ def first_event(report: Any) -> int | None:
     """The event that the verdict starts with: among those at its step, the one of the same quantity if there is one."""
     if report.first is None:
         return None
-    near = [n for n, event in enumerate(report.events) if event.place == report.first.place]
+    of_log = [n for n, event in enumerate(report.events) if event.quantity]
+    near = [n for n in of_log if report.events[n].place == report.first.place]
     same = [n for n in near if report.events[n].quantity == report.first.quantity]
     return next(iter(same or near), None)
 

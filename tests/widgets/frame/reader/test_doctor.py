@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from importlib.resources import files
 
 import pytest
 
@@ -22,9 +23,9 @@ def says(step, data=""):
     return json.loads(answer)
 
 
-def brought(files, form="{}", size=1000):
+def brought(texts, form="{}", size=1000):
     says("begin", form)
-    for name, text in files.items():
+    for name, text in texts.items():
         says("file", name)
         raw = text.encode()
         for at in range(0, len(raw), size):
@@ -119,6 +120,45 @@ def test_an_unreadable_log_gives_one_sentence_and_the_next_log_is_still_read():
     assert "compressed" in brought({"x.zip": "PK\x03\x04"})["refused"]
     assert "No file was given." in brought({})["refused"]
     assert brought(says("sample", "")["files"])["said"]
+
+
+KEPT = (files("rlpt.rollouts") / "data" / "verifier.jsonl").read_text(encoding="utf-8")
+
+
+def test_completions_beside_a_log_are_events_and_change_no_sign():
+    (log,) = says("sample", "")["files"].items()
+    alone, both = brought(dict([log])), brought({"all.jsonl": KEPT, log[0]: log[1]}, size=1 << 16)
+    assert (both["said"], both["first"]) == (alone["said"], alone["first"])
+    written, before = both["written"], alone["written"]
+    same = (".lead", ".change", ".facts", ".later", "[name=held_out]")
+    assert [written[place] for place in same] == [before[place] for place in same]
+    events = re.findall(r"<li.*?</li>", written[".events"])
+    assert sorted(keys(written[".events"])) == sorted(keys(written[".chart"]) - keys(written[".facts"]))
+    (paid,) = [each for each in events if "paid, not right" in each]
+    assert '<a href="../rollouts/">read the rollouts</a>' in paid and ">step 8</button>" in paid
+    assert sum("../rollouts/" in each for each in events) == len(events) - before[".events"].count("<li")
+    assert "320 completions of 5 steps" in written[".whose"]
+    assert 'class="mark first"' in before[".chart"]  # the event with which the verdict starts is the log's
+    first = r'mark first" data-look="\w+"><title>(.*?)<'
+    assert re.search(first, written[".chart"])[1] == re.search(first, before[".chart"])[1]
+
+
+def test_completions_alone_are_sent_to_their_own_page():
+    assert "*Read the rollouts*" in brought({"all.jsonl": KEPT}, size=1 << 16)["refused"]
+    assert brought(says("sample", "")["files"])["said"]
+
+
+def test_texts_of_completions_are_shown_as_text_and_never_as_markup():
+    (log,) = says("sample", "")["files"].items()
+    text = "<img src=x onerror=alert(1)>"
+    rows = [
+        dict(step=step, prompt=f"{n % 32}", completion=text if step > 2 else f"{step} {n}", right=n % 2, advantage=0.0)
+        for step in range(1, 5)
+        for n in range(64)
+    ]
+    kept = "".join(json.dumps(row) + "\n" for row in rows)
+    written = "".join(brought(dict([log, ("1.jsonl", kept)]), size=1 << 16)["written"].values())
+    assert "<img" not in written and html.escape(text) in written
 
 
 def keys(text):
