@@ -1,5 +1,11 @@
 """A log of a reader's own, in the page: read in pieces, asked again, refused as text, and sent nowhere."""
 
+import io
+import json
+from importlib.resources import files
+
+import pyarrow
+import pyarrow.parquet
 import pytest
 from playwright.sync_api import expect
 
@@ -39,6 +45,22 @@ def reader(live_page, book):
 def said(page):
     until(page, ANSWERED)
     return page.inner_text("run-doctor .verdict")
+
+
+def test_completions_in_parquet_stand_among_the_events_of_the_log(reader):
+    rows = (files("rlpt.rollouts") / "data" / "verifier.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([json.loads(row) for row in rows]), kept)
+    log = (files("rlpt.doctor") / "data" / "hack-plus.csv").read_bytes()
+    dropped = {"log.csv": log, "completions_00001.parquet": kept.getvalue()}
+    reader.evaluate("document.querySelector('run-doctor').dataset.state = ''")
+    reader.set_input_files(
+        "run-doctor [name=files]", [dict(name=name, mimeType="", buffer=content) for name, content in dropped.items()]
+    )
+    assert said(reader) == "At step 24, the reward and another score part ways."  # as without the completions
+    paid = reader.locator("run-doctor .events li", has_text="paid, not right")
+    expect(paid).to_contain_text("step 8")
+    expect(paid.get_by_role("link")).to_have_attribute("href", "../rollouts/")
 
 
 STALE = "the samples come from older weights."
