@@ -252,6 +252,7 @@ ONLY_ON = {  # kinds of pages; the others are on all
     "store.js": ("home",),  # elsewhere once Python has started
     "sandbox.js": (),  # asked for when readers run code, or bring a log
     "doctor.js": ("doctor",),
+    "dropped.js": ("doctor", "rollouts"),
     "files.js": ("doctor", "rollouts"),
     "rollouts.js": ("rollouts",),
     "keep.js": ("home",),
@@ -286,6 +287,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
             "status.js",
             "found.js",
             "scene.js",
+            "dropped.js",
             "files.js",
             "store.js",
         )

@@ -1,4 +1,6 @@
 // Files that a reader brings, handed to Python piece by piece, and what Python says of them.
+import { dropped } from "./dropped.js";
+
 const SIZE = 1 << 18;  // of a piece
 const LONGEST = 60000;  // milliseconds that Python may be silent
 const mega = (bytes) => (bytes / 1e6).toFixed(1);
@@ -25,8 +27,14 @@ export class Files extends HTMLElement {
     this.ondragover = (event) => event.preventDefault();
     this.ondrop = (event) => {
       event.preventDefault();
-      if (event.dataTransfer.files.length) this.form.files.files = event.dataTransfer.files;
-      this.take([...event.dataTransfer.files]);
+      const { files } = event.dataTransfer;
+      const found = dropped(event.dataTransfer);
+      if (files.length) this.form.files.files = files;
+      this.safely(async () => {
+        const all = await found;
+        if (!all.length) return this.enter("refused", this.dataset.empty);
+        this.take(all);
+      });
     };
   }
 

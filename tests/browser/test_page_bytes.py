@@ -26,6 +26,7 @@ KINDS = {  # kind: (files of the build, bytes they may have together and why)
 # Of another page, or asked for later: once a break was found, once a fold is opened, once Python has started.
 NOT_AT_FIRST = {
     "doctor.js",
+    "dropped.js",
     "files.js",
     "rollouts.js",
     "rollouts.css",
