@@ -217,7 +217,9 @@ def headline(report):
     """The verdict in one sentence."""
     if report.first:
         return headed(report, report.first)
-    return report.alarms[0].says if report.alarms else "Nothing was found."
+    if report.alarms:
+        return report.alarms[0].says
+    return "Nothing was found in the log." if of_completions(report) else "Nothing was found."
 
 
 def headed(report, one):
@@ -236,7 +238,14 @@ def lead(report):
     if report.alarms:
         more = "".join(f"{fact.says} " for fact in report.alarms[1:2])
         return f"{more}{told(report)}The log shows no cause."
+    if found := of_completions(report):
+        return f"{told(report)}The completions show more: {'; '.join(found)}. See the events."
     return f"{told(report)}This is no proof: {UNSAID}"
+
+
+def of_completions(report):
+    """The names of what was found in the completions that were read beside the log, in time."""
+    return [event.kind for event in report.events if not event.quantity]
 
 
 def summary(report):

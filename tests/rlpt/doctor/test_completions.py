@@ -60,3 +60,11 @@ def test_why_completions_could_not_be_read_is_said():
     log = real_logs.read(real_logs.text("hack-plus"))
     found = completions.added(doctor.report(log), Brought(log, fault="A parquet file needs pyarrow."))
     assert found.beside == ("The completions could not be read: A parquet file needs pyarrow.",)
+
+
+def test_a_log_without_a_sign_does_not_hide_what_its_completions_show():
+    _, found = added("cut-off", real_logs.read(real_logs.text("healthy-defaults")))
+    assert words.headline(found) == "Nothing was found in the log."
+    assert words.lead(found).startswith("The completions show more: never paid; ")
+    _, quiet = added("sound", real_logs.read(real_logs.text("healthy-defaults")))
+    assert words.headline(quiet) == "Nothing was found."
