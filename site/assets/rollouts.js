@@ -29,7 +29,7 @@ customElements.define("run-rollouts", class extends Files {
 
   // Of other files Python chooses the step. They are read in the order of their numbers, as in a terminal.
   read(files, keep) {
-    this.fresh = !keep;
+    this.fresh ||= !keep;
     const order = new Intl.Collator("en", { numeric: true });
     return super.read([...files].sort((a, b) => order.compare(a.name, b.name)), keep);
   }
@@ -42,7 +42,10 @@ customElements.define("run-rollouts", class extends Files {
 
   // After a refusal the run before is still there.
   again() {
-    this.known ||= this.dataset.state === "refused";
+    if (this.dataset.state === "refused") {
+      this.known = true;
+      this.fresh = false;
+    }
     super.again();
   }
 
