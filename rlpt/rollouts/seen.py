@@ -42,15 +42,17 @@ class Seen:
 
 def judge(report):
     """The name of the unpaid score that answers are held against, or ""; it lies between 0 and 1, and varies."""
-    able = [
-        name for name in report.attribution.unpaid(report.rollouts.scores) if is_judge(report.rollouts.scores[name])
-    ]
+    unpaid = report.attribution.unpaid(report.rollouts.scores)
+    able = [name for name in unpaid if is_judge(report.rollouts.scores[name], bool(RIGHT.search(name)))]
     return next((name for name in able if RIGHT.search(name)), able[0] if able else "")
 
 
-def is_judge(score):
+def is_judge(score, named):
+    """Whether a score gives marks; if its name does not say so, at least half of them must be its lowest or highest."""
     known = score[np.isfinite(score)]
-    return len(known) > 0 and known.min() >= 0 and known.max() <= 1 and np.ptp(known) > 0
+    if not len(known) or known.min() < 0 or known.max() > 1 or np.ptp(known) == 0:
+        return False
+    return named or np.isin(known, [known.min(), known.max()]).mean() >= 0.5
 
 
 def seen(report, step):

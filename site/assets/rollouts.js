@@ -27,7 +27,7 @@ customElements.define("run-rollouts", class extends Files {
     else if (field.name !== "at") super.changed(field);
   }
 
-  // Of other files Python chooses the step. They are read in the order of their numbers, as in a terminal.
+  // Of other files Python chooses the step and the weight. They are read in the order of their numbers, as in a terminal.
   read(files, keep) {
     this.fresh ||= !keep;
     const order = new Intl.Collator("en", { numeric: true });
@@ -37,7 +37,7 @@ customElements.define("run-rollouts", class extends Files {
   asked() {
     const form = JSON.parse(super.asked());
     const { sample } = this.$("[data-sample][aria-pressed=true]")?.dataset ?? {};
-    return JSON.stringify({ ...form, sample, ...(this.fresh ? { at: "" } : {}) });
+    return JSON.stringify({ ...form, sample, ...(this.fresh ? { at: "", unit: "" } : {}) });
   }
 
   // After a refusal the run before is still there.
@@ -85,7 +85,7 @@ customElements.define("run-rollouts", class extends Files {
     if (!shown) this.again();
   }
 
-  show({ refused, at, last, word, written }) {
+  show({ refused, at, last, word, unit, written }) {
     this.enter(refused ? "refused" : "shown", refused ?? "");
     this.write(written);
     if (refused) {
@@ -93,7 +93,8 @@ customElements.define("run-rollouts", class extends Files {
       return;
     }
     this.fresh = false;
-    const range = this.form.elements.at;
+    const { at: range, unit: weight } = this.form.elements;
+    weight.value = unit;
     range.max = last;
     range.value = at;
     range.ariaValueText = word;

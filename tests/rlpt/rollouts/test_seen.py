@@ -41,6 +41,14 @@ def test_of_unpaid_scores_that_which_is_named_after_answers_is_the_judge():
     assert steps.judge(judged) == "is_correct"
 
 
+def test_a_score_that_is_almost_always_in_between_judges_only_if_its_name_says_so():
+    chance = np.random.default_rng(0)
+    for name, judge in (("brevity", ""), ("accuracy", "accuracy")):
+        r = shipped.small(chance.integers(0, 2, (8, 8)).tolist())
+        scores = {name: chance.random(64), "paid": r.scores["paid"]}
+        assert steps.judge(report.report(type(r)(**{**vars(r), "scores": scores, "reward": scores["paid"]}))) == judge
+
+
 def test_the_step_that_is_opened_is_that_with_the_widest_gap_or_of_the_first_finding():
     assert steps.widest(reported("verifier")) == 160  # 0.9375 and 0
     assert steps.widest(reported("length")) == 40

@@ -117,8 +117,8 @@ def sample(name: str) -> dict[str, str]:
 
 # ── answers ──
 def answer(run: tuple[rollouts.Read, report.Report] | None, form: Form) -> dict[str, Any]:
-    """What the page says of a run, by default of the first sample: {at, last, word, written}; `written` is {selector of
-    its place: HTML}.
+    """What the page says of a run, by default of the first sample: {at, last, word, unit, written}; `written` is
+    {selector of its place: HTML}.
     """
     file, done = run or read(sample(""))
     every = [one.step for one in done.steps]
@@ -128,10 +128,12 @@ def answer(run: tuple[rollouts.Read, report.Report] | None, form: Form) -> dict[
     group = group if group in seen.order else steps.telling(seen)
     facts = words.facts(seen)
     chosen = next((fact for fact in facts if fact.key == form.get("fact")), None)
+    unit = form["unit"] if form.get("unit") in UNITS else usual_unit(done.rollouts)
     return dict(
         at=at,
         last=len(every) - 1,
         word=f"step {seen.step}",
+        unit=unit,
         written=head(seen, form)
         | {
             ".wall": wall(seen, group, chosen),
@@ -141,7 +143,7 @@ def answer(run: tuple[rollouts.Read, report.Report] | None, form: Form) -> dict[
             ".forms": forms(seen),
             ".findings": findings(done),
         }
-        | pushed(seen, group, form)
+        | pushed(seen, group, form, unit)
         | about(file, form),
     )
 
@@ -321,11 +323,10 @@ def forms(seen: steps.Seen) -> str:
 
 
 # ── one group ──
-def pushed(seen: steps.Seen, group: int, form: Form) -> dict[str, str]:
+def pushed(seen: steps.Seen, group: int, form: Form, unit: str) -> dict[str, str]:
     """The texts of a group with the push on each, and the sums."""
     r = seen.report.rollouts
     rule = form["rule"] if form.get("rule") in RULES else next(iter(RULES))
-    unit = form["unit"] if form.get("unit") in UNITS else usual_unit(r)
     held = pushes.shares(r.at(seen.step), rule, unit)
     here = seen.of_group(group)
     most = 1.0 if held is None else max(float(np.abs(held[here]).max()), 1e-9)

@@ -257,6 +257,14 @@ def test_a_score_that_is_missing_at_a_step_is_left_out_there():
     assert "nan" not in str(says("ask", '{"at": "0"}'))
 
 
+def test_without_numbers_of_tokens_each_completion_counts_as_one_until_tokens_are_asked_for():
+    answer = brought({"1.jsonl": rows([[1, 0]])})
+    assert answer["unit"] == pushes.PER_COMPLETION and "100 %" in answer["written"][".sums"]
+    answer = says("ask", json.dumps(dict(unit=pushes.PER_TOKEN)))
+    assert answer["unit"] == pushes.PER_TOKEN and "how many tokens" in answer["written"][".sums"]
+    assert brought(says("sample", "")["files"], FIRST)["unit"] == pushes.PER_TOKEN
+
+
 def test_small_shares_keep_a_digit():
     written = brought({"1.jsonl": rows([[1, 0]] * 4000)})["written"]
     assert "+0.01 %" in written[".texts"] and text(written[".sums"]).startswith("0.03 %")  # 1/8000, 1/4000
