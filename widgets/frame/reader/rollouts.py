@@ -319,7 +319,7 @@ def forms(seen: steps.Seen) -> str:
         f"<li><pre>{html.escape(text[:CHARACTERS])}</pre><small><b>{count}</b>, {then}</small></li>"
         for count, text, then in found
     ]
-    return f'<h2>{kind}</h2><ol class="texts">{"".join(lines)}</ol>' if lines else ""
+    return f'<h2>{kind}</h2><ol class="texts" tabindex="0" aria-label="{kind}">{"".join(lines)}</ol>' if lines else ""
 
 
 # ── one group ──
