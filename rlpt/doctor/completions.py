@@ -6,7 +6,7 @@ It is not a model: the steps of the two are matched by their numbers.
 from dataclasses import replace
 
 from rlpt.doctor.marks import Event
-from rlpt.rollouts.words import sentence
+from rlpt.rollouts.sentences import sentence
 from sim.words import counted
 
 UNREAD = "The completions could not be read:"

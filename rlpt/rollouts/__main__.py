@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rlpt import rollouts
 from rlpt.arguments import Parser, guarded, whole
+from rlpt.rollouts import exported, sentences, shown, words
 from rlpt.rollouts import seen as steps
-from rlpt.rollouts import words
 from sim.rollouts import pushes, report
 from sim.words import counted
 
@@ -94,7 +94,7 @@ def command(given, program=PROGRAM):
     if chosen.group and chosen.group > len(groups):
         return [], [f"Step {seen.step} has {counted(len(groups), 'group')}, and --group is {chosen.group}."], 2
     if chosen.json:
-        lines = [json.dumps(words.as_dict(read, done, seen))]
+        lines = [json.dumps(exported.as_dict(read, done, seen))]
     elif chosen.group:
         lines = list(of_group(seen, groups[chosen.group - 1], RULES[chosen.rule], chosen.per))
     else:
@@ -116,21 +116,21 @@ def of_run(read, done, seen):
     yield ""
     kind, forms = words.forms(seen)
     yield from ([f"{kind}:"] if forms else ())
-    yield from (f"{count:>10}  {words.quoted(text, 160)} ({then})" for count, text, then in forms)
+    yield from (f"{count:>10}  {shown.quoted(text, 160)} ({then})" for count, text, then in forms)
     yield ""
     yield from table(done)
     yield ""
-    yield from (f"{words.title(one)}. {words.sentence(one)}" for one in done.findings)
+    yield from (f"{sentences.title(one)}. {sentences.sentence(one)}" for one in done.findings)
     if not done.findings:
         yield "No rule fires."
-    if apart := words.apart(done):
+    if apart := sentences.apart(done):
         yield apart
 
 
 def table(done):
     """The numbers of every step."""
     scores = list(done.rollouts.scores)
-    names = [words.on_a_line(name, 14) for name in scores]
+    names = [shown.on_a_line(name, 14) for name in scores]
     heads = ["step", "reward", *names, "tied", "teach", "texts", "same", "cut off", "tokens"]
     rows = [heads]
     for one in done.steps:
@@ -138,8 +138,8 @@ def table(done):
         rows.append(
             [
                 str(one.step),
-                "" if one.reward is None else words.figure(one.reward),
-                *(words.figure(one.scores[name]) for name in scores),
+                "" if one.reward is None else shown.figure(one.reward),
+                *(shown.figure(one.scores[name]) for name in scores),
                 tied,
                 "" if one.effective is None else str(one.effective),
                 str(one.distinct),
@@ -160,11 +160,11 @@ def of_group(seen, group, rule, per):
     unit = f"per {per}" if per else pushes.PER_COMPLETION if r.tokens is None else pushes.PER_TOKEN
     held = pushes.shares(r.at(seen.step), rule, unit)
     here = seen.of_group(group)
-    yield f"Step {seen.step}, {words.on_a_line(steps.prompts(seen)[group])}: {rule}, {unit}."
+    yield f"Step {seen.step}, {shown.on_a_line(steps.prompts(seen)[group])}: {rule}, {unit}."
     for i in here:
         share = f"{words.push(float(held[i])):>8}  " if held is not None else ""
         yield f"{share}{words.paid(seen, seen.rows[i])}"
-        yield from (f"          {line}" for line in words.visible(r.completions[seen.rows[i]]).split("\n"))
+        yield from (f"          {line}" for line in shown.visible(r.completions[seen.rows[i]]).split("\n"))
     if held is None:
         yield words.unknown(seen, unit)
     else:
@@ -174,7 +174,7 @@ def of_group(seen, group, rule, per):
 def main(given=None, program=PROGRAM):
     with guarded(arguments(program)):
         lines, faults, status = command(given, program)
-        lines, faults = ([words.visible(line) for line in each] for each in (lines, faults))
+        lines, faults = ([shown.visible(line) for line in each] for each in (lines, faults))
         print("\n".join(lines), end="\n" if lines else "")
         print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
     return status

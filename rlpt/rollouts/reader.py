@@ -9,8 +9,8 @@ from rlpt.logs.reader import encoding
 from rlpt.logs.spelled import decoded
 from rlpt.logs.table import Unreadable
 from rlpt.rollouts import cells, nemo_rl, open_instruct, other, parquet, swift, trl, verl
+from rlpt.rollouts.shown import on_a_line
 from rlpt.rollouts.table import COLUMNS, Limit, Table
-from rlpt.rollouts.words import on_a_line
 from sim import words
 
 READABLE = (

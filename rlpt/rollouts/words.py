@@ -1,21 +1,17 @@
-"""What is said of a run's completions, for the page and the terminal alike: the headline of a step, its facts, the
-findings of the whole run. A fact is counted, a finding follows a rule with a threshold. Not a model.
+"""What is said of one step of a run, for the page and the terminal alike: its headline, its facts, the commonest forms
+of its texts, and whom it pushes. Counting, not a model.
 """
 
-import re
-import unicodedata
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from rlpt.rollouts import seen as steps
+from rlpt.rollouts.shown import column, figure, number, phrase_words, quoted, short, visible
 from sim.rollouts import findings, groups, pushes, repeats, shapes
-from sim.rollouts.phrases import NUMBER
-from sim.words import capital, counted, plural
+from sim.words import counted, plural
 
-NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
-TEXT, NAME = 48, 40  # characters of a text that is quoted, and of a column's name
 OFTEN = 0.25  # of a step, one text
 FACTS = 5
 
@@ -30,54 +26,6 @@ class Fact:
     more: str = ""
     alarm: bool = False
     rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-
-
-def number(n):
-    """A count at the beginning of a sentence."""
-    return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"
-
-
-def figure(value):
-    """A reward, a score or a weight."""
-    if not np.isfinite(value):
-        return "unknown"
-    digits = ".1g" if 0 < abs(value) < 0.005 else ",.2f" if abs(value) < 1e6 else ".3g"
-    return f"{value:{digits}}".replace("-", "−")
-
-
-def visible(text):
-    """The text with what a screen would hide or obey, as its code: control characters, and characters that have no
-    width or turn the direction of reading.
-    """
-    hidden = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-    return "".join(
-        f"⟨{ord(one):04X}⟩" if unicodedata.category(one) in hidden and one not in "\n\t" else one for one in text
-    )
-
-
-def on_a_line(text, most=TEXT):
-    line = visible(text[: most + 1].replace("\n", " ⏎ "))
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def quoted(text, most=TEXT):
-    return f"“{on_a_line(text, most)}”"
-
-
-def column(name):
-    """The name of a column, which is text of a file as well."""
-    return on_a_line(name, NAME)
-
-
-def phrase_words(words, times):
-    """An n-gram as it is read: “⏎ Final: #” at least twice."""
-    line = re.sub(r" (?=[.,:;!?)])", "", " ".join(words).replace("\n", "⏎"))
-    return quoted(line) + " at least twice" * (times == 2)
-
-
-def pattern(words):
-    """A regular expression that finds an n-gram in a text."""
-    return re.compile(r"[^\S\n]*".join(r"\d+" if word == NUMBER else re.escape(word) for word in words))
 
 
 # ── the headline ──
@@ -247,61 +195,6 @@ def forms(seen):
     return f"The commonest {kind}, with 0 for every number", lines
 
 
-# ── the findings of a run ──
-SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is strongest, {about} what it names
-    findings.PAID_NOT_RIGHT: "Of the {paid} completions with full reward {at}, {wrong} get the lowest {about}, a score "
-    "that is logged but not paid.",
-    findings.PARTS: "The reward rises from {reward_then} at the beginning to {reward} {at}, while {about} falls from "
-    "{score_then} to {score}.",
-    findings.PHRASE: "Texts that contain {about} get {pays} more reward than the others of their group. Their score "
-    "differs by {score}.",
-    findings.TWO_REWARDS: "Equal answers to the same prompt got different rewards in {differ} of {sets} cases {at}.",
-    findings.ONE_TEXT: "{count} of {completions} completions {at} are the same text, {about}.",
-    findings.STUCK: "In {tied} of {groups} groups {at}, all completions get the same reward, and it is not the "
-    "highest. Nothing pushes them toward a better one.",
-    findings.NEVER_PAID: "In {tied} of {groups} groups {at}, no completion is paid, so they teach nothing.",
-    findings.LENGTH: "Longer completions are paid more: in {groups} groups {at}, the rank correlation of length and "
-    "reward is {mean} on average.",
-    findings.CUT: "{count} of {completions} completions {at} are cut off by the length limit.",
-    findings.EMPTY: "{count} of {completions} completions {at} are empty.",
-    findings.LOOPS: "{count} of {completions} completions {at} end in a loop.",
-    findings.HABIT: "{share} of the texts {at} contain {about}, up from {before} at the beginning.",
-    findings.CONSTANT: "{about} is {value} in every row, so it taught nothing.",
-}
-SHARES = {"share", "before"}
-
-
-def sentence(finding):
-    """One or two sentences about a Finding."""
-    numbers = {
-        name: f"{100 * value:.0f} %" if name in SHARES else short(value) if isinstance(value, float) else f"{value:,}"
-        for name, value in finding.numbers.items()
-    }
-    at = f"at step {finding.first}" if finding.first == finding.last else f"at steps {finding.first} to {finding.last}"
-    if isinstance(finding.about, tuple):
-        about = phrase_words(finding.about, finding.numbers["times"])
-    else:
-        about = quoted(finding.about) if finding.name == findings.ONE_TEXT else column(finding.about)
-    since = "" if finding.since >= finding.first else f" This begins at step {finding.since}."
-    return SENTENCES[finding.name].format(**numbers, at=at, about=about) + since
-
-
-def title(finding):
-    return capital(finding.name)
-
-
-def apart(report):
-    """A sentence on the log-probs of sampler and trainer, or "" if the file does not have both."""
-    m = report.mismatch
-    if m is None:
-        return ""
-    return (
-        f"The trainer gives {100 * m.above:.2g} % of the {m.tokens:,} tokens more than twice the probability that the "
-        f"sampler gave, and {100 * m.below:.2g} % less than half of it. With importance weights, they count like "
-        f"{100 * m.effective_share:.3g} % as many (k3 {m.k3:.2g} nats per token)."
-    )
-
-
 # ── the push on a group ──
 def push(held):
     """A completion's share of a step's push."""
@@ -319,10 +212,6 @@ def paid(seen, row):
     if r.cut is not None and r.cut[row]:
         said.append("cut off")
     return ", ".join(said)
-
-
-def short(value):
-    return figure(value).removesuffix(".00")
 
 
 def sums(seen, held, here):
@@ -344,47 +233,3 @@ def unknown(seen, unit):
 
 def right_word(seen):
     return "right" if steps.RIGHT.search(seen.score) else f"at the top of {column(seen.score)}"
-
-
-# ── all of it as data ──
-def as_dict(read, report, seen):
-    """What the terminal writes as JSON; numbers that are not known are None."""
-    a = report.attribution
-    return plain(
-        dict(
-            format=read.format,
-            notes=[*read.notes, *(f"{name}: {why}" for name, why in read.left_out.items())],
-            columns=read.columns,
-            completions=len(report.rollouts),
-            groups=len(report.rollouts.prompts),
-            advantages=dict(rule=a.rule, weights=a.weights, error=a.error, near=a.near, varies=a.varies),
-            step=seen.step,
-            headline=" ".join(filter(None, headline(seen))),
-            facts=[
-                dict(key=one.key, big=one.big, says=one.says, more=one.more, alarm=one.alarm, rows=len(one.rows))
-                for one in facts(seen)
-            ],
-            forms=[dict(count=count, text=text, beginning=then) for count, text, then in forms(seen)[1]],
-            findings=[
-                dict(name=one.name, since=one.since, first=one.first, last=one.last, numbers=one.numbers)
-                | dict(about=one.about, says=sentence(one), rows=len(one.rows))
-                for one in report.findings
-            ],
-            phrases=[
-                dict(words=one.words, times=one.times, pays=one.pays, scores=one.scores, prompts=one.prompts)
-                for one in report.phrases or []
-            ],
-            mismatch=report.mismatch and asdict(report.mismatch),
-            steps=[asdict(one) for one in report.steps],
-        )
-    )
-
-
-def plain(value):
-    if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value

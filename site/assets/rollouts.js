@@ -27,7 +27,7 @@ customElements.define("run-rollouts", class extends Files {
     else if (field.name !== "at") super.changed(field);
   }
 
-  // Of other files Python chooses the step and the weight. They are read in the order of their numbers, as in a terminal.
+  // Of other files Python chooses step and weight. They are read in the order of their numbers, as in a terminal.
   read(files, keep) {
     this.fresh ||= !keep;
     const order = new Intl.Collator("en", { numeric: true });

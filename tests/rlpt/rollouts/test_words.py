@@ -1,11 +1,9 @@
-import json
-
 import numpy as np
 import pytest
 
 from rlpt.rollouts import seen as steps
 from rlpt.rollouts import words
-from sim.rollouts import findings, pushes, report
+from sim.rollouts import pushes, report
 from tests.rlpt.rollouts.test_seen import reported
 from tests.sim.rollouts import shipped
 
@@ -59,30 +57,6 @@ def test_a_text_that_got_two_rewards_is_an_alarm():
     assert found["two"].big == "1" and found["two"].alarm and found["two"].rows.tolist() == [0, 1]
 
 
-def test_every_finding_has_a_sentence():
-    assert words.SENTENCES.keys() == set(findings.ORDER)
-    for name in shipped.NAMES:
-        for one in reported(name).findings:
-            said = words.sentence(one)
-            assert said.endswith(".") and "{" not in said and len(said) < 220
-
-
-def test_a_phrase_is_found_where_it_stands():
-    found = words.pattern(("\n", "Final", ":", "#"))
-    assert [one.span() for one in found.finditer("Final: 6\nFinal: 17\nFinal:\n8")] == [(8, 18)]
-
-
-def test_rewards_have_two_digits_unless_both_are_zero():
-    assert [words.figure(value) for value in (1, 0.456, -0.2, 0, 0.0012, np.nan)] == (
-        ["1.00", "0.46", "−0.20", "0.00", "0.001", "unknown"]
-    )
-
-
-def test_control_characters_and_reversed_text_are_shown_by_their_codes():
-    assert words.visible("a\x1b[31m\u202eb\u200bc\n\td\ud800") == "a⟨001B⟩[31m⟨202E⟩b⟨200B⟩c\n\td⟨D800⟩"
-    assert words.quoted("one\ntwo", 5) == "“one …”"
-
-
 def test_the_push_and_its_sums_are_those_of_the_recording_script():
     here = seen("verifier", 20)
     held = pushes.shares(here.report.rollouts.at(20), "GRPO", pushes.PER_TOKEN)
@@ -90,25 +64,3 @@ def test_the_push_and_its_sums_are_those_of_the_recording_script():
     assert words.sums(here, held, rows)[0] == ("12 %", "of the step’s push is in this group")  # 0.1237
     assert words.push(held[rows[1]]) == "−3.2 %" and words.push(0.0) == "0 %"
     assert words.paid(here, here.rows[rows[0]]) == "paid 1, exact 1, 10 tokens"
-
-
-def test_as_data_it_has_the_same_sentences_and_no_nan():
-    from rlpt import rollouts
-
-    text = (shipped.FOLDER / "cut-off.jsonl").read_bytes()
-    read = rollouts.read([("cut-off.jsonl", [text])])
-    data = json.loads(json.dumps(words.as_dict(read, reported("cut-off"), seen("cut-off", 1)), allow_nan=False))
-    assert data["headline"] == " ".join(words.headline(seen("cut-off", 1)))
-    assert [one["says"] for one in data["findings"]] == [words.sentence(one) for one in reported("cut-off").findings]
-    assert data["completions"] == 320 and data["steps"][0]["cut"] == 64 and data["advantages"]["rule"] is None
-
-
-def test_log_probs_of_sampler_and_trainer_are_told_apart():
-    r = shipped.small(
-        [[1, 0]], sampler=[np.array([-1.0]), np.array([-2.0])], trainer=[np.array([-1.5]), np.array([-1.0])]
-    )
-    assert words.apart(report.report(r)) == (
-        "The trainer gives 50 % of the 2 tokens more than twice the probability that the sampler gave, and 0 % less "
-        "than half of it. With importance weights, they count like 71.3 % as many (k3 0.41 nats per token)."
-    )
-    assert words.apart(reported("sound")) == ""

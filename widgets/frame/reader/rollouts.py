@@ -12,8 +12,8 @@ import numpy as np
 
 from rlpt import rollouts
 from rlpt.rollouts import seen as steps
-from rlpt.rollouts import words
-from rlpt.rollouts.words import visible
+from rlpt.rollouts import sentences, shown, words
+from rlpt.rollouts.shown import visible
 from sim.rollouts import groups, pushes, report
 from sim.words import counted
 from widgets.frame.reader import brought, rollouts_wall
@@ -95,7 +95,7 @@ SESSION = Session()
 
 def escaped(text: str, most: int = 10**9) -> str:
     """The text as HTML, on one line, cut after so many characters."""
-    return html.escape(words.on_a_line(text, most))
+    return html.escape(shown.on_a_line(text, most))
 
 
 def reported(read: rollouts.Read) -> tuple[rollouts.Read, report.Report]:
@@ -177,7 +177,7 @@ def lead(done: report.Report, form: Form) -> str:
     if about := SAMPLES.get(form.get("sample", ""), NO_SAMPLE)[1]:
         return about
     if done.findings:
-        return words.sentence(done.findings[0])
+        return sentences.sentence(done.findings[0])
     rows = counted(len(done.rollouts), "completion")
     return f"None of the rules below fires in {rows} of {counted(len(done.steps), 'step')}."
 
@@ -225,7 +225,7 @@ def count(seen: steps.Seen, here: np.ndarray) -> str:
         return ""
     if seen.binary:
         return f"{int(seen.paid[here].sum())}/{len(here)}"
-    return words.figure(float(np.nanmean(reward[seen.rows[here]])))
+    return shown.figure(float(np.nanmean(reward[seen.rows[here]])))
 
 
 def spoken(seen: steps.Seen, here: np.ndarray) -> str:
@@ -248,7 +248,7 @@ def kinds(seen: steps.Seen) -> str:
     if seen.right is None:
         names = {"plain": "paid" if seen.binary else MORE, "none": "not paid"}
     else:
-        right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {words.column(seen.score)}"
+        right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {shown.column(seen.score)}"
         names = {"right": f"paid and {right}", "wrong": f"paid, not {right}", "none": "not paid"}
         if not seen.binary:
             names = {"right": right, "wrong": f"not {right}"} | ({} if seen.paid is None else {"": MORE})
@@ -285,7 +285,7 @@ def ends(seen: steps.Seen) -> str:
     """The two means at the step that is shown."""
     numbers, said = seen.numbers, []
     if seen.paid is not None:
-        said.append(f"paid {100 * seen.paid.mean():.0f} %" if seen.binary else f"reward {words.figure(numbers.reward)}")
+        said.append(f"paid {100 * seen.paid.mean():.0f} %" if seen.binary else f"reward {shown.figure(numbers.reward)}")
     if seen.score and np.isfinite(numbers.scores[seen.score]):
         right = steps.RIGHT.search(seen.score)
         name = "right" if right else escaped(seen.score, 14)
@@ -306,8 +306,8 @@ def fact_html(fact: words.Fact, chosen: bool) -> str:
 
 
 def findings(done: report.Report) -> str:
-    named = [(words.title(one), words.sentence(one)) for one in done.findings]
-    if differ := words.apart(done):
+    named = [(sentences.title(one), sentences.sentence(one)) for one in done.findings]
+    if differ := sentences.apart(done):
         named.append(("Sampler and trainer", differ))
     lines = [f"<li><b>{html.escape(name)}.</b> {html.escape(says)}</li>" for name, says in named]
     return "".join(lines) or "<li>No rule fires.</li>"
@@ -363,7 +363,7 @@ def text_html(seen: steps.Seen, i: int, held: float | None, most: float, text: s
 
 def marked(text: str, common: int, phrase: Any) -> str:
     """A text as HTML: where it begins like the others, and where it has the phrase that pays most."""
-    spans = [one.span() for one in words.pattern(phrase.words).finditer(text)] if phrase else []
+    spans = [one.span() for one in shown.pattern(phrase.words).finditer(text)] if phrase else []
     spans = spans if phrase and len(spans) >= phrase.times else []
     places = sorted({0, min(common, len(text)), len(text), *(place for span in spans for place in span)})
     pieces = []

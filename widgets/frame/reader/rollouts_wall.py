@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rlpt.rollouts import words
+from rlpt.rollouts import shown
 
 ROWS = 16  # with a label each; more are drawn without, and with equal cells side by side
 MOST = 512  # that are drawn at all
@@ -37,9 +37,9 @@ def drawn(rows: Sequence[Row], chosen: int) -> str:
 def row_html(row: Row, chosen: bool, many: bool) -> str:
     picked = f'aria-selected="{str(chosen).lower()}" tabindex="{0 if chosen else -1}"'
     tied = ' class="tied"' if row.tied else ""
-    named = "" if many else f"<code>{html.escape(words.on_a_line(row.prompt, NAME))}</code>"
+    named = "" if many else f"<code>{html.escape(shown.on_a_line(row.prompt, NAME))}</code>"
     count = "" if many else f"<i>{row.count}</i>"
-    label = html.escape(f"{words.on_a_line(row.prompt, NAME)}: {row.words}", quote=True)
+    label = html.escape(f"{shown.on_a_line(row.prompt, NAME)}: {row.words}", quote=True)
     return (
         f'<div role="option" data-kind="group" data-option="{row.group}" {picked}{tied} aria-label="{label}">'
         f"{named}{cells(row, many)}{count}</div>"
