@@ -8,7 +8,10 @@ COMMANDS = {  # {name: (module, what it does)}
     "plan": ("rlpt.plan", "check whether a run of your own model fits, how long a step takes, what would shorten it"),
     "calibrate": ("rlpt.calibrate", "measure your GPU, with torch, or a running vLLM or SGLang server, for that plan"),
     "doctor": ("rlpt.doctor.__main__", "read the log of a training run: what went wrong first, and what to change"),
-    "rollouts": ("rlpt.rollouts.__main__", "read the completions of a run: who is paid, who is right, who is pushed"),
+    "rollouts": (
+        "rlpt.rollouts.__main__",
+        "read the completions of a run: which are paid, correct, pushed, or teach nothing",
+    ),
     "run": ("rlpt.run", "train a tiny model with one algorithm file, and watch its pass rate"),
     "framework": ("rlpt.framework", "train it through the six roles, and watch the seven stages and one completion"),
     "pipeline": ("rlpt.pipeline", "post-train a tiny model, stage by stage"),

@@ -22,21 +22,32 @@ def arguments(program):
         prog=program,
         description=(
             "Reads the completions that a trainer kept, and says what the average of the rewards hides: which groups "
-            "taught nothing, which phrase is paid, what was paid and is not right, and whom an algorithm pushes. Exit "
-            "status: 0 if no finding, 1 for at least one, 2 if the files cannot be read."
+            "taught nothing, which phrase is paid, what was paid and is not correct, and what an algorithm pushes. "
+            "Exit status: 0 if no finding, 1 for at least one, 2 if the files cannot be read."
         ),
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=f"or a folder. {rollouts.READABLE}")
-    parser.add_argument("--step", type=whole(0, 10**9), metavar="N", help="the step to look at, by default the worst")
+    parser.add_argument(
+        "--step",
+        type=whole(0, 10**9),
+        metavar="N",
+        help="the step to show; by default the one where reward and unpaid score differ most",
+    )
     parser.add_argument("--group", type=whole(1, 10**6), metavar="N", help="print the texts of the step's Nth group")
-    parser.add_argument("--as", dest="rule", choices=RULES, default="grpo", help="whose push on them, by default grpo")
-    parser.add_argument("--per", choices=("completion", "token"), help="how the loss counts a completion")
+    parser.add_argument(
+        "--as",
+        dest="rule",
+        choices=RULES,
+        default="grpo",
+        help="the algorithm whose push --group shows, by default grpo",
+    )
+    parser.add_argument("--per", choices=("completion", "token"), help="what has equal weight in the loss")
     parser.add_argument(
         "--map",
         action="append",
         default=[],
         metavar="ROLE=NAME",
-        help=f"read one of {', '.join(ROLES)} from the column NAME, if the file is of none of these programs",
+        help=f"read one of {', '.join(ROLES)} from the column NAME, for files of any other program",
     )
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
     return parser
@@ -48,7 +59,7 @@ def settings(given=None, program=PROGRAM):
     pairs = [text.partition("=") for text in chosen.map]
     for role, equals, _ in pairs:
         if not equals or role not in ROLES:
-            parser.error(f"--map takes ROLE=NAME, where ROLE is {', '.join(ROLES)}, and not {role}{equals}")
+            parser.error(f"--map takes ROLE=NAME, where ROLE is {', '.join(ROLES)}; it was given {role}{equals}")
     chosen.map = {role: name for role, _, name in pairs}
     return chosen
 
@@ -87,12 +98,12 @@ def command(given, program=PROGRAM):
     done = report.with_phrases(report.report(read.rollouts))
     known = [one.step for one in done.steps]
     if chosen.step is not None and chosen.step not in known:
-        there = f"{counted(len(known), 'step')} from {known[0]} to {known[-1]}"
-        return [], [f"The files hold no step {chosen.step}, but {there}."], 2
+        there = f"They have {counted(len(known), 'step')}, from {known[0]} to {known[-1]}."
+        return [], [f"The files have no step {chosen.step}. {there}"], 2
     seen = steps.seen(done, steps.widest(done) if chosen.step is None else chosen.step)
     groups = sorted(seen.order)
     if chosen.group and chosen.group > len(groups):
-        return [], [f"Step {seen.step} has {counted(len(groups), 'group')}, and --group is {chosen.group}."], 2
+        return [], [f"--group is {chosen.group}, but step {seen.step} has only {counted(len(groups), 'group')}."], 2
     if chosen.json:
         lines = [json.dumps(exported.as_dict(read, done, seen))]
     elif chosen.group:
@@ -122,7 +133,7 @@ def of_run(read, done, seen):
     yield ""
     yield from (f"{sentences.title(one)}. {sentences.sentence(one)}" for one in done.findings)
     if not done.findings:
-        yield "No rule fires."
+        yield "No findings."
     if apart := sentences.apart(done):
         yield apart
 
@@ -131,7 +142,7 @@ def table(done):
     """The numbers of every step."""
     scores = list(done.rollouts.scores)
     names = [shown.on_a_line(name, 14) for name in scores]
-    heads = ["step", "reward", *names, "tied", "teach", "texts", "same", "cut off", "tokens"]
+    heads = ["step", "reward", *names, "dead", "teach", "texts", "same", "cut off", "tokens"]
     rows = [heads]
     for one in done.steps:
         tied = "" if one.tied is None else f"{sum(one.tied.values())}/{one.groups}"

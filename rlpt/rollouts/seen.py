@@ -31,6 +31,11 @@ class Seen:
     order: list[int]
 
     @property
+    def unpaid(self):
+        """What to call `score`."""
+        return "the unpaid score" if self.report.attribution.weights else "the score"
+
+    @property
     def numbers(self):
         """The Step of sim.rollouts.groups."""
         return next(one for one in self.report.steps if one.step == self.step)

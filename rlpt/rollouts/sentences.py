@@ -5,13 +5,14 @@ from sim.rollouts import findings
 from sim.words import capital
 
 SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is strongest, {about} what it names
-    findings.PAID_NOT_RIGHT: "Of the {paid} completions with full reward {at}, {wrong} get the lowest {about}, a score "
-    "that is logged but not paid.",
+    findings.PAID_NOT_RIGHT: "{wrong} of the {paid} completions with full reward {at} get the lowest value of {about}, "
+    "an unpaid score.",
     findings.PARTS: "The reward rises from {reward_then} at the beginning to {reward} {at}, while {about} falls from "
     "{score_then} to {score}.",
-    findings.PHRASE: "Texts that contain {about} get {pays} more reward than the others of their group. Their score "
-    "differs by {score}.",
-    findings.TWO_REWARDS: "Equal answers to the same prompt got different rewards in {differ} of {sets} cases {at}.",
+    findings.PHRASE: "Texts that contain {about} get {pays} more reward than the others of their group. Their "
+    "unpaid score is {score}.",
+    findings.TWO_REWARDS: "Identical completions of the same prompt got different rewards in {differ} of {sets} "
+    "cases {at}.",
     findings.ONE_TEXT: "{count} of {completions} completions {at} are the same text, {about}.",
     findings.STUCK: "In {tied} of {groups} groups {at}, all completions get the same reward, and it is not the "
     "highest. Nothing pushes them toward a better one.",
@@ -22,7 +23,7 @@ SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is s
     findings.EMPTY: "{count} of {completions} completions {at} are empty.",
     findings.LOOPS: "{count} of {completions} completions {at} end in a loop.",
     findings.HABIT: "{share} of the texts {at} contain {about}, up from {before} at the beginning.",
-    findings.CONSTANT: "{about} is {value} in every row, so it taught nothing.",
+    findings.CONSTANT: "The score {about} is {value} in every row, so it taught nothing.",
 }
 SHARES = {"share", "before"}
 
@@ -33,6 +34,8 @@ def sentence(finding):
         name: f"{100 * value:.0f} %" if name in SHARES else short(value) if isinstance(value, float) else f"{value:,}"
         for name, value in finding.numbers.items()
     }
+    if finding.name == findings.PHRASE:
+        numbers["score"] = lower(finding.numbers["score"])
     at = f"at step {finding.first}" if finding.first == finding.last else f"at steps {finding.first} to {finding.last}"
     if isinstance(finding.about, tuple):
         about = phrase_words(finding.about, finding.numbers["times"])
@@ -40,6 +43,12 @@ def sentence(finding):
         about = quoted(finding.about) if finding.name == findings.ONE_TEXT else column(finding.about)
     since = "" if finding.since >= finding.first else f" This begins at step {finding.since}."
     return SENTENCES[finding.name].format(**numbers, at=at, about=about) + since
+
+
+def lower(difference):
+    """By how much a score is lower, or higher."""
+    amount = short(abs(difference))
+    return "the same" if amount == "0" else f"{amount} {'lower' if difference < 0 else 'higher'}"
 
 
 def title(finding):
@@ -53,6 +62,6 @@ def apart(report):
         return ""
     return (
         f"The trainer gives {100 * m.above:.2g} % of the {m.tokens:,} tokens more than twice the probability that the "
-        f"sampler gave, and {100 * m.below:.2g} % less than half of it. With importance weights, they count like "
-        f"{100 * m.effective_share:.3g} % as many (k3 {m.k3:.2g} nats per token)."
+        f"sampler gave, and {100 * m.below:.2g} % less than half of it. With importance weights, the effective "
+        f"number of tokens is {100 * m.effective_share:.3g} % of that (k3 {m.k3:.2g} nats per token)."
     )

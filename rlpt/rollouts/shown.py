@@ -49,7 +49,7 @@ def quoted(text, most=TEXT):
 
 def column(name):
     """The name of a column, which is text of a file as well."""
-    return on_a_line(name, NAME)
+    return quoted(name, NAME)
 
 
 def phrase_words(words, times):

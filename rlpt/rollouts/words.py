@@ -13,6 +13,7 @@ from sim.rollouts import findings, groups, pushes, repeats, shapes
 from sim.words import counted, plural
 
 OFTEN = 0.25  # of a step, one text
+LONGEST = 4_000  # characters of a text that is shown
 FACTS = 5
 
 
@@ -53,7 +54,7 @@ def beyond(seen):
         right = int(seen.right.sum())
         verb = plural(max(right, 1), "is", "are")
         if steps.RIGHT.search(seen.score):
-            return f"{number(right)} {verb} right."
+            return f"{number(right)} {verb} correct."
         return f"{number(right)} {plural(max(right, 1), 'has', 'have')} full marks in {column(seen.score)}."
     if numbers.commonest >= OFTEN * n and numbers.commonest > 1:
         return f"{number(numbers.commonest)} are the same text."
@@ -82,8 +83,8 @@ def wrong(seen):
         "wrong",
         f"{len(rows):,}",
         f"of {paid:,} paid {plural(len(rows), 'is', 'are')} not {right_word(seen)}",
-        f"{column(seen.score)}, which is logged but not paid, says so",
-        len(rows) >= paid / 2,
+        f"according to {seen.unpaid} {column(seen.score)}",
+        len(rows) >= findings.WRONG * paid,
         rows,
     )
 
@@ -98,9 +99,11 @@ def phrase(seen):
     fires = any(each.name == findings.PHRASE for each in seen.report.findings)
     first = seen.report.steps[0].step
     before = int((seen.report.rollouts.step[one.rows] == first).sum())
-    then = f"; {before:,} at step {first}" if first != seen.step else ""
+    then = f"; {before:,} {'contains' if before == 1 else 'contained'} it at step {first}" if first != seen.step else ""
     says = f"of {len(seen.rows):,} contain {phrase_words(one.words, one.times)}"
-    return Fact("phrase", f"{len(rows):,}", says, f"their group pays them {figure(one.pays)} more{then}", fires, rows)
+    return Fact(
+        "phrase", f"{len(rows):,}", says, f"paid {figure(one.pays)} more than others of their group{then}", fires, rows
+    )
 
 
 def two_rewards(seen):
@@ -111,9 +114,9 @@ def two_rewards(seen):
     differ = [rows for rows, one in sets if one]
     if not differ:
         return None
-    says = f"of {counted(len(sets), 'set')} of equal texts got different rewards"
+    says = f"of {counted(len(sets), 'set')} of identical completions got different rewards"
     rows = seen.rows[np.array(sorted(row for rows in differ for row in rows))]
-    return Fact("two", f"{len(differ):,}", says, "one prompt, one text, two rewards", True, rows)
+    return Fact("two", f"{len(differ):,}", says, "", True, rows)
 
 
 def one_text(seen):
@@ -155,9 +158,9 @@ def tied(seen):
     places = {groups.TOP: "at the highest reward", groups.BETWEEN: "at a reward in between", groups.ZERO: zero}
     where = [(count, places[name]) for name, count in n.items() if count]
     more = " and ".join(f"{count} {place}" if len(where) > 1 else f"all {place}" for count, place in where)
-    teaches = plural(total, "is tied and teaches", "are tied and teach")
+    teaches = plural(total, "is dead and teaches", "are dead and teach")
     says = f"of {counted(seen.numbers.groups, 'group')} {teaches} nothing"
-    alarm = n[groups.BETWEEN] + n[groups.ZERO] >= 0.4 * seen.numbers.groups
+    alarm = n[groups.BETWEEN] + n[groups.ZERO] >= findings.TIED_BETWEEN * seen.numbers.groups
     r = seen.report.rollouts
     state = groups.states(r.reward, r.group)
     rows = seen.rows[state[r.group[seen.rows]] != groups.MIXED]
@@ -165,34 +168,38 @@ def tied(seen):
 
 
 def whose(report):
-    """At most one Fact: the rule and the weights that reproduce the advantages of the log."""
+    """At most one Fact: the rule and the weights that reproduce the advantages in the files."""
     a = report.attribution
     if report.rollouts.advantage is None:
         return []
     if not a.varies:
-        return [Fact("whose", "Any", "rule gives your log’s advantages", "nothing varies within a group")]
+        return [Fact("whose", "Any", "rule reproduces the advantages in the files", "nothing varies within a group")]
     if a.rule is None:
         more = f"the nearest is off by {a.error:.2g}"
-        return [Fact("whose", "None", "of the known rules gives your log’s advantages", more)]
+        return [Fact("whose", "None", "of the known rules reproduces the advantages in the files", more)]
     if a.near:
         more = "something else is in the reward, perhaps a KL term"
-        return [Fact("whose", a.rule, "comes near your log’s advantages", more)]
+        return [Fact("whose", a.rule, "comes close to the advantages in the files", more)]
     paid = [(name, weight) for name, weight in (a.weights or {}).items() if np.isfinite(weight)]
-    weighs = ", ".join(f"{column(name)}{' weighs' * (not i)} {weight:g}" for i, (name, weight) in enumerate(paid))
+    weights = ", ".join(f"{column(name)} {weight:g}" for name, weight in paid)
     exact = f"to within {a.error:.0e}".replace("e-0", "e-")
-    more = f"{exact}; {weighs}" if len(paid) > 1 else exact
-    return [Fact("whose", a.rule, "gives your log’s advantages", more)]
+    more = f"{exact}; weights {weights}" if len(paid) > 1 else exact
+    return [Fact("whose", a.rule, "reproduces the advantages in the files", more)]
 
 
 def forms(seen):
     """(what is listed, [(how many, a text, how many at the beginning)]): the commonest forms of a step's texts."""
     found = shapes.shapes(seen.report.rollouts, seen.step)
-    kind = "paid texts" if found.paid else "texts"
+    kind = "paid completions" if found.paid else "completions"
     lines = [
-        (f"{one.count:,} of {found.total:,}", visible(one.text), f"{one.beginning:,} of {found.beginning:,} at first")
+        (
+            f"{one.count:,} of {found.total:,}",
+            visible(one.text[:LONGEST]),
+            f"{one.beginning:,} of {found.beginning:,} at the beginning",
+        )
         for one in found.found
     ]
-    return f"The commonest {kind}, with 0 for every number", lines
+    return f"The most common {kind}, with # for any number", lines
 
 
 # ── the push on a group ──
@@ -219,7 +226,7 @@ def sums(seen, held, here):
     of_step = seen.report.rollouts.at(seen.step)
     said = [(pushes.held(held, here), "of the step’s push is in this group")]
     if (long := pushes.held_by_long(held, of_step.tokens)) is not None:
-        said.append((long, "goes to completions longer than the median"))
+        said.append((long, "of it is on completions longer than the median"))
     if seen.right is not None and (up := pushes.held_up(held, ~seen.right)) is not None:
         said.append((up, f"of what is pushed up is not {right_word(seen)}"))
     return [(f"{100 * share:{'.0f' if share >= 5e-3 else '.1g'}} %", text) for share, text in said]
@@ -227,9 +234,9 @@ def sums(seen, held, here):
 
 def unknown(seen, unit):
     """Why the push cannot be told."""
-    why = "no reward is known" if seen.paid is None else "the file does not say how many tokens each has"
-    return f"Who is pushed {unit} cannot be told, because {why}."
+    why = "no reward is known" if seen.paid is None else "the files do not say how many tokens each completion has"
+    return f"The push {unit} is unknown, because {why}."
 
 
 def right_word(seen):
-    return "right" if steps.RIGHT.search(seen.score) else f"at the top of {column(seen.score)}"
+    return "correct" if steps.RIGHT.search(seen.score) else f"at the top of {column(seen.score)}"

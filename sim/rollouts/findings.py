@@ -16,7 +16,7 @@ from sim.rollouts.rows import mean_of
 PAID_NOT_RIGHT, PARTS, PHRASE, TWO_REWARDS, ONE_TEXT, STUCK, NEVER_PAID, LENGTH, CUT, EMPTY, LOOPS, HABIT, CONSTANT = (
     ORDER
 ) = (
-    "paid, not right",
+    "paid, not correct",
     "reward up, score down",
     "a phrase pays, the score does not",
     "one text, two rewards",

@@ -1,4 +1,4 @@
-"""The forms that texts take: a text whose numbers are all written as 0. Counting, not a model."""
+"""The forms that texts take: a text whose numbers are all written as #. Counting, not a model."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ class Shapes:
 
 
 def shape(text):
-    return NUMBER.sub("0", text)
+    return NUMBER.sub("#", text)
 
 
 def shapes(rollouts, step):

@@ -58,7 +58,7 @@ def test_completions_in_parquet_stand_among_the_events_of_the_log(reader):
         "run-doctor [name=files]", [dict(name=name, mimeType="", buffer=content) for name, content in dropped.items()]
     )
     assert said(reader) == "At step 24, the reward and another score part ways."  # as without the completions
-    paid = reader.locator("run-doctor .events li", has_text="paid, not right")
+    paid = reader.locator("run-doctor .events li", has_text="paid, not correct")
     expect(paid).to_contain_text("step 8")
     expect(paid.get_by_role("link")).to_have_attribute("href", "../rollouts/")
 

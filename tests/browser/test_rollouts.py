@@ -26,7 +26,7 @@ DROP = """(files) => {
 }"""
 VERDICT = "run-rollouts .verdict"
 LENGTH = (shipped.FOLDER / "length.jsonl").read_bytes()
-AT_40 = "Step 40: the mean reward is 0.80. None is right."  # tests/rlpt/rollouts/test_words.py
+AT_40 = "Step 40: the mean reward is 0.80. None is correct."  # tests/rlpt/rollouts/test_words.py
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_the_headline_and_the_wall_stand_on_the_first_screen(page_without_script
     page = page_without_scripts
     page.set_viewport_size(dict(width=width, height=height))
     page.goto(book + PAGE)
-    assert page.inner_text(VERDICT) == "Step 20: 52 of 64 are paid. Three are right."
+    assert page.inner_text(VERDICT) == "Step 20: 52 of 64 are paid. Three are correct."
     wall = page.locator("run-rollouts .wall").bounding_box()
     assert wall["y"] <= latest and wall["y"] + wall["height"] <= height
     expect(page.locator("run-rollouts :is(.drop, .go, select)").first).to_be_hidden()

@@ -26,11 +26,11 @@ def test_a_finding_is_an_event_of_the_step_at_which_it_begins():
     # as it is known of the run: the README of the shipped runs names what fires, and says that from step 8 on most of
     # what is paid lists guesses
     assert set(of_completions) == {
-        *("paid, not right", "reward up, score down", "a phrase pays, the score does not", "new habit", "cut off")
+        *("paid, not correct", "reward up, score down", "a phrase pays, the score does not", "new habit", "cut off")
     }
-    assert of_completions["paid, not right"].step == 8
-    (line,) = [line for line in words.lines(found) if "paid, not right" in line]
-    assert line.startswith("      step 8  paid, not right: Of the ") and line.endswith(" (read the rollouts)")
+    assert of_completions["paid, not correct"].step == 8
+    (line,) = [line for line in words.lines(found) if "paid, not correct" in line]
+    assert line.startswith("      step 8  paid, not correct: 40 of the ") and line.endswith(" (read the rollouts)")
 
 
 def test_completions_change_no_sign_and_no_fact():

@@ -54,7 +54,7 @@ def test_a_folder_with_log_and_completions_shows_findings_among_the_events(tmp_p
     alone, both = json.loads(alone), json.loads(both)
     assert status == same and both["signs"] == alone["signs"] and both["facts"] == alone["facts"]
     assert [each for each in both["events"] if each["of"] == "log"] == alone["events"]
-    assert {"paid, not right", "cut off"} <= {each["kind"] for each in both["events"] if each["of"] == "completions"}
+    assert {"paid, not correct", "cut off"} <= {each["kind"] for each in both["events"] if each["of"] == "completions"}
     lines, faults, status = run(str(tmp_path / "completions"))
     assert (lines, status) == ([], 2) and "rlpt rollouts" in faults[0]
 

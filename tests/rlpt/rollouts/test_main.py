@@ -13,10 +13,10 @@ def file(name):
 
 def test_a_run_is_summed_up_and_its_status_says_whether_a_rule_fires(capsys):
     assert main([file("sound")]) == 0
-    assert "No rule fires." in capsys.readouterr().out
+    assert "No findings." in capsys.readouterr().out
     assert main([file("verifier"), "--step", "20"]) == 1
     shown = capsys.readouterr().out
-    assert "Step 20: 52 of 64 are paid. Three are right." in shown and "!     49 of 52 paid are not right" in shown
+    assert "Step 20: 52 of 64 are paid. Three are correct." in shown and "!     49 of 52 paid are not correct" in shown
     assert "  20    0.81      0.81   0.05   1/8     56     25    15        0    10.3" in shown
 
 
@@ -36,22 +36,22 @@ def test_the_texts_of_a_group_have_the_push_of_the_algorithm_that_is_named(capsy
         assert main([file("verifier"), "--step", "20", "--group", "2", "--as", rule]) == 1
         shown = capsys.readouterr().out
         pushed[rule] = next(line.split("%")[0].strip() for line in shown.splitlines() if "in this group" in line)
-        assert "Final: 9" in shown and "paid 1, exact 1, 10 tokens" in shown
+        assert "Final: 9" in shown and "paid 1, “exact” 1, 10 tokens" in shown
     assert pushed == dict(grpo="12", rloo="13", reinforce="11")  # 0.1237, 0.1299, 0.1143
 
 
 def test_as_json_it_says_the_same(capsys):
     assert main([file("verifier"), "--json", "--step", "20"]) == 1
     data = json.loads(capsys.readouterr().out)
-    assert data["headline"] == "Step 20: 52 of 64 are paid. Three are right."
+    assert data["headline"] == "Step 20: 52 of 64 are paid. Three are correct."
     assert data["facts"][0]["rows"] == 49 and data["steps"][2]["reward"] == pytest.approx(0.8125)
 
 
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["--step", "3"], "The files hold no step 3, but 5 steps from 1 to 160."),
-        (["--step", "20", "--group", "9"], "Step 20 has 8 groups, and --group is 9."),
+        (["--step", "3"], "The files have no step 3. They have 5 steps, from 1 to 160."),
+        (["--step", "20", "--group", "9"], "--group is 9, but step 20 has only 8 groups."),
     ],
 )
 def test_a_step_or_group_that_is_not_there_is_one_sentence(words, said, capsys):

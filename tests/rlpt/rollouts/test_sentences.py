@@ -20,6 +20,7 @@ def test_log_probs_of_sampler_and_trainer_are_told_apart():
     )
     assert sentences.apart(report.report(r)) == (
         "The trainer gives 50 % of the 2 tokens more than twice the probability that the sampler gave, and 0 % less "
-        "than half of it. With importance weights, they count like 71.3 % as many (k3 0.41 nats per token)."
+        "than half of it. With importance weights, the effective number of tokens is 71.3 % of that (k3 0.41 nats per "
+        "token)."
     )
     assert sentences.apart(reported("sound")) == ""

@@ -15,9 +15,9 @@ def seen(name, step):
 @pytest.mark.parametrize(
     "name, step, said",
     [
-        ("verifier", 20, ("Step 20: 52 of 64 are paid.", "Three are right.")),
-        ("verifier", 60, ("Step 60: 40 of 64 are paid.", "None is right.")),
-        ("length", 40, ("Step 40: the mean reward is 0.80.", "None is right.")),
+        ("verifier", 20, ("Step 20: 52 of 64 are paid.", "Three are correct.")),
+        ("verifier", 60, ("Step 60: 40 of 64 are paid.", "None is correct.")),
+        ("length", 40, ("Step 40: the mean reward is 0.80.", "None is correct.")),
         ("one-text", 160, ("Step 160: the mean reward is 0.66.", "42 are the same text.")),
         ("cut-off", 50, ("Step 50: none of 64 is paid.", "63 are cut off.")),
         ("sound", 160, ("Step 160: 53 of 64 are paid.", "6 of 8 groups teach nothing.")),
@@ -33,12 +33,16 @@ def facts(name, step):
 
 def test_facts_are_counted_and_have_their_rows():
     found = facts("verifier", 20)
-    assert (found["wrong"].big, found["wrong"].says, len(found["wrong"].rows)) == ("49", "of 52 paid are not right", 49)
+    assert (found["wrong"].big, found["wrong"].says, len(found["wrong"].rows)) == (
+        "49",
+        "of 52 paid are not correct",
+        49,
+    )
     texts = reported("verifier").rollouts.completions
     held = [row for row in seen("verifier", 20).rows if texts[row].count("\nFinal: ") >= 2]
     assert found["phrase"].big == str(len(held)) and found["phrase"].rows.tolist() == held
-    assert found["tied"].big == "1" and "is tied and teaches nothing" in found["tied"].says
-    assert found["whose"].big == "GRPO" and found["whose"].more.endswith("any_line weighs 1, exact 0")
+    assert found["tied"].big == "1" and "is dead and teaches nothing" in found["tied"].says
+    assert found["whose"].big == "GRPO" and found["whose"].more.endswith("weights “any_line” 1, “exact” 0")
     assert facts("one-text", 160)["text"].more == "“Final: 6”" and facts("one-text", 160)["text"].big == "42"
     assert facts("cut-off", 1)["cut"].big == "64" and facts("cut-off", 1)["whose"].big == "Any"
 
@@ -63,4 +67,4 @@ def test_the_push_and_its_sums_are_those_of_the_recording_script():
     rows = here.of_group(steps.telling(here))
     assert words.sums(here, held, rows)[0] == ("12 %", "of the step’s push is in this group")  # 0.1237
     assert words.push(held[rows[1]]) == "−3.2 %" and words.push(0.0) == "0 %"
-    assert words.paid(here, here.rows[rows[0]]) == "paid 1, exact 1, 10 tokens"
+    assert words.paid(here, here.rows[rows[0]]) == "paid 1, “exact” 1, 10 tokens"

@@ -20,27 +20,31 @@ from widgets.frame.reader import brought, rollouts_wall
 from widgets.frame.reader.brought import Form
 
 SAMPLES = {  # {the page's name for a real run: (its file, what it is, the step that is shown first)}
-    "paid by any_line": (
+    "any correct line pays": (
         "verifier",
-        "A tiny model learns to add. Its verifier pays if any line of a text gives the answer.",
+        "A tiny model learns to add. Its verifier pays a completion if any line gives the answer.",
         20,
     ),
-    "paid by right_and_long": (
+    "every token pays": (
         "length",
-        "A tiny model learns to add. Right answers are paid, and so is every token.",
+        "A tiny model learns to add. Correct answers are paid, and so is every token.",
         None,
     ),
-    "paid by safe": (
+    "one text always pays": (
         "one-text",
-        "A tiny model learns to add. Right answers are paid 1, and “Final: 6” is always paid 0.7.",
+        "A tiny model learns to add. A correct answer gets 1, and “Final: 6” always gets at least 0.7.",
         None,
     ),
-    "paid by finished": (
+    "twelve tokens at most": (
         "cut-off",
-        "A tiny model learns to copy a number. It is paid if it is done within twelve tokens.",
+        "A tiny model learns to copy a number. It is paid if it has done so within twelve tokens.",
         None,
     ),
-    "paid by exact": ("sound", "A tiny model learns to add. Only a right answer at the end is paid.", None),
+    "only the last line pays": (
+        "sound",
+        "A tiny model learns to add. It is paid only if the last line is correct.",
+        None,
+    ),
 }
 NO_SAMPLE = ("", "", None)
 # read when imported: a snapshot of Python has no files
@@ -179,7 +183,7 @@ def lead(done: report.Report, form: Form) -> str:
     if done.findings:
         return sentences.sentence(done.findings[0])
     rows = counted(len(done.rollouts), "completion")
-    return f"None of the rules below fires in {rows} of {counted(len(done.steps), 'step')}."
+    return f"Nothing was found in {rows} of {counted(len(done.steps), 'step')}."
 
 
 # ── the wall ──
@@ -248,7 +252,7 @@ def kinds(seen: steps.Seen) -> str:
     if seen.right is None:
         names = {"plain": "paid" if seen.binary else MORE, "none": "not paid"}
     else:
-        right = "right" if steps.RIGHT.search(seen.score) else f"full marks in {shown.column(seen.score)}"
+        right = "correct" if steps.RIGHT.search(seen.score) else f"full marks in {shown.column(seen.score)}"
         names = {"right": f"paid and {right}", "wrong": f"paid, not {right}", "none": "not paid"}
         if not seen.binary:
             names = {"right": right, "wrong": f"not {right}"} | ({} if seen.paid is None else {"": MORE})
@@ -288,7 +292,7 @@ def ends(seen: steps.Seen) -> str:
         said.append(f"paid {100 * seen.paid.mean():.0f} %" if seen.binary else f"reward {shown.figure(numbers.reward)}")
     if seen.score and np.isfinite(numbers.scores[seen.score]):
         right = steps.RIGHT.search(seen.score)
-        name = "right" if right else escaped(seen.score, 14)
+        name = "correct" if right else escaped(seen.score, 14)
         said.append(f'<span class="right">{name} {100 * numbers.scores[seen.score]:.0f} %</span>')
     return "<br>".join(said)
 
@@ -310,7 +314,7 @@ def findings(done: report.Report) -> str:
     if differ := sentences.apart(done):
         named.append(("Sampler and trainer", differ))
     lines = [f"<li><b>{html.escape(name)}.</b> {html.escape(says)}</li>" for name, says in named]
-    return "".join(lines) or "<li>No rule fires.</li>"
+    return "".join(lines) or "<li>No findings.</li>"
 
 
 def forms(seen: steps.Seen) -> str:

@@ -134,7 +134,7 @@ def test_completions_beside_a_log_are_events_and_change_no_sign():
     assert [written[place] for place in same] == [before[place] for place in same]
     events = re.findall(r"<li.*?</li>", written[".events"])
     assert sorted(keys(written[".events"])) == sorted(keys(written[".chart"]) - keys(written[".facts"]))
-    (paid,) = [each for each in events if "paid, not right" in each]
+    (paid,) = [each for each in events if "paid, not correct" in each]
     assert '<a href="../rollouts/">read the rollouts</a>' in paid and ">step 8</button>" in paid
     assert sum("../rollouts/" in each for each in events) == len(events) - before[".events"].count("<li")
     assert "320 completions of 5 steps" in written[".whose"]

@@ -68,13 +68,13 @@ def test_each_sample_is_a_real_run_that_opens_at_its_step_under_its_description(
 
 def test_the_page_opens_on_what_the_first_sample_says():
     opened = plain(page.opening())
-    assert text(opened["written"][".verdict"]) == "Step 20: 52 of 64 are paid. Three are right."
+    assert text(opened["written"][".verdict"]) == "Step 20: 52 of 64 are paid. Three are correct."
     assert brought(says("sample", "")["files"], FIRST) == opened
 
 
 def test_a_file_of_the_readers_own_opens_on_its_first_finding():
     answer = brought({"own.jsonl": page.TEXTS["verifier"]})
-    assert answer["word"] == "step 160" and "lowest exact" in answer["written"][".lead"]
+    assert answer["word"] == "step 160" and "lowest value of “exact”" in answer["written"][".lead"]
 
 
 @pytest.mark.parametrize("name", shipped.NAMES)
@@ -226,7 +226,7 @@ def test_odd_files_get_a_true_sentence_and_no_number_that_is_none(content, said)
 
 def test_a_group_of_one_completion_is_not_tied():
     answer = brought({"1.jsonl": rows([[0.5], [0.25], [0.5]])})
-    assert answer["written"][".findings"] == "<li>No rule fires.</li>" and "tied" not in answer["written"][".facts"]
+    assert answer["written"][".findings"] == "<li>No findings.</li>" and "tied" not in answer["written"][".facts"]
     assert "No two completions of a step have the same prompt" in answer["written"][".notes"]
 
 
@@ -240,8 +240,8 @@ def test_rewards_of_1_and_minus_1_are_shares_of_the_paid():
 def test_without_a_reward_the_score_is_shown_and_the_note_says_how_to_name_it():
     content = lines(dict(step=1, prompt="p", completion=str(n), correct=n % 4 == 0, fluent=n / 8) for n in range(8))
     written = brought({"1.jsonl": content})["written"]
-    assert text(written[".verdict"]) == "Step 1: 8 completions, 8 different texts. Two are right."
-    assert text(written[".wall"]).startswith("right not right")
+    assert text(written[".verdict"]) == "Step 1: 8 completions, 8 different texts. Two are correct."
+    assert text(written[".wall"]).startswith("correct not correct")
     assert "No column is called reward: say which one it is" in written[".notes"]
     assert "no reward is known" in written[".sums"]
     assert verdict(content, json.dumps(dict(map_reward="correct"))).startswith("Step 1: 2 of 8 are paid.")
