@@ -228,7 +228,7 @@ def told(name, folder):
 
     made = runs.made(RUNS[name], folder)
     read = rollouts.read([(file, opened(file)) for file in found([f"{folder}/completions"])])
-    done = report.with_phrases(report.report(read.rollouts))
+    done = report.report(read.rollouts)
     rule = done.attribution
     return dict(
         took=bool(RUNS[name].kind.took(made)),

@@ -18,7 +18,6 @@ ALONE = (
 STATE = "trainer_state.json"  # TRL's log: in its output folder when the run has ended, and in that of every checkpoint
 LOGS = {".jsonl", ".csv", ".log", ".txt", ".out"}  # endings of other logs
 KEPT = {".parquet", ".jsonl", ".csv"}  # endings of completions
-AT_ONCE = 2_000_000  # characters of completions up to which phrases are searched for
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,7 @@ class Files:
             read = self.kept.read()
         except Unreadable as fault:
             return Brought(log, fault=str(fault))
-        done = report.report(read.rollouts)
-        size = sum(map(len, read.rollouts.completions))
-        return Brought(log, read, report.with_phrases(done) if size <= AT_ONCE else done)
+        return Brought(log, read, report.report(read.rollouts))
 
 
 class File:

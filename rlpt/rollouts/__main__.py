@@ -95,7 +95,7 @@ def command(given, program=PROGRAM):
         return [], [str(fault)], 2
     except OSError as fault:
         return [], [f"{fault.filename} cannot be read: {fault.strerror}."], 2
-    done = report.with_phrases(report.report(read.rollouts))
+    done = report.report(read.rollouts)
     known = [one.step for one in done.steps]
     if chosen.step is not None and chosen.step not in known:
         there = f"They have {counted(len(known), 'step')}, from {known[0]} to {known[-1]}."

@@ -33,7 +33,7 @@ def as_dict(read, report, seen):
             ],
             phrases=[
                 dict(words=one.words, times=one.times, pays=one.pays, scores=one.scores, prompts=one.prompts)
-                for one in report.phrases or []
+                for one in report.phrases
             ],
             mismatch=report.mismatch and asdict(report.mismatch),
             steps=[asdict(one) for one in report.steps],

@@ -1,14 +1,12 @@
 """One step of a run as it is seen: who is paid, who is right, which groups there are. Counting, not a model."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.rollouts import groups
+from sim.rollouts import groups, marks
 from sim.rollouts.report import Report
 
-RIGHT = re.compile(r"exact|correct|accura|right|solved|(^|[_/-])acc([_/-]|$)|pass", re.I)  # names of scores
 FULL = 1 - 1e-6  # of a score's range
 SHARED = 24  # characters up to which a beginning that all prompts share, as a chat template, is shown
 
@@ -42,22 +40,13 @@ class Seen:
 
     def of_group(self, group):
         """Places in `rows` of one group."""
-        return np.flatnonzero(self.report.rollouts.group[self.rows] == group)
+        first, last = np.searchsorted(self.report.rollouts.group[self.rows], [group, group + 1])
+        return np.arange(first, last)
 
 
 def judge(report):
-    """The name of the unpaid score that answers are held against, or ""; it lies between 0 and 1, and varies."""
-    unpaid = report.attribution.unpaid(report.rollouts.scores)
-    able = [name for name in unpaid if is_judge(report.rollouts.scores[name], bool(RIGHT.search(name)))]
-    return next((name for name in able if RIGHT.search(name)), able[0] if able else "")
-
-
-def is_judge(score, named):
-    """Whether a score gives marks; if its name does not say so, at least half of them must be its lowest or highest."""
-    known = score[np.isfinite(score)]
-    if not len(known) or known.min() < 0 or known.max() > 1 or np.ptp(known) == 0:
-        return False
-    return named or np.isin(known, [known.min(), known.max()]).mean() >= 0.5
+    """The name of the unpaid score that answers are held against, or ""."""
+    return marks.judge(report.rollouts, report.attribution.unpaid(report.rollouts.scores))
 
 
 def seen(report, step):

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rlpt.rollouts import seen as steps
 from rlpt.rollouts.shown import column, figure, number, phrase_words, quoted, short, visible
-from sim.rollouts import findings, groups, pushes, repeats, shapes
+from sim.rollouts import findings, groups, marks, pushes, repeats, shapes
 from sim.words import counted, plural
 
 OFTEN = 0.25  # of a step, one text
@@ -53,7 +52,7 @@ def beyond(seen):
     if seen.right is not None:
         right = int(seen.right.sum())
         verb = plural(max(right, 1), "is", "are")
-        if steps.RIGHT.search(seen.score):
+        if marks.CORRECT.search(seen.score):
             return f"{number(right)} {verb} correct."
         return f"{number(right)} {plural(max(right, 1), 'has', 'have')} full marks in {column(seen.score)}."
     if numbers.commonest >= OFTEN * n and numbers.commonest > 1:
@@ -239,4 +238,4 @@ def unknown(seen, unit):
 
 
 def right_word(seen):
-    return "correct" if steps.RIGHT.search(seen.score) else f"at the top of {column(seen.score)}"
+    return "correct" if marks.CORRECT.search(seen.score) else f"at the top of {column(seen.score)}"

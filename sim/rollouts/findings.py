@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sim.rollouts import groups, lengths, phrases, repeats
+from sim.rollouts import groups, lengths, marks, phrases, repeats
 from sim.rollouts.blocks import BLOCKS, FINE_BLOCKS, GROUPS, base, blocks, some_groups
 from sim.rollouts.rows import mean_of
 
@@ -60,27 +60,21 @@ class Finding:
     rows: np.ndarray = field(default_factory=lambda: NO_ROWS)
 
 
-def found(rollouts, attribution):
-    """The Findings that need no n-grams, the most important first; `reward` is filled in by attribution.paid."""
-    unpaid = attribution.unpaid(rollouts.scores)
-    rules = [cut_off(rollouts), empty(rollouts), loops(rollouts), one_text(rollouts), *constant(rollouts)]
+def found(rollouts, attribution, grams, paid):
+    """All Findings, the most important first. `reward` is filled in by attribution.paid, `grams` are those of the rows
+    that were read, and `paid` are the Phrases among them.
+    """
+    rules = [cut_off(rollouts), empty(rollouts), loops(rollouts), one_text(rollouts), new_habit(rollouts, grams)]
+    rules += constant(rollouts)
     if rollouts.reward is not None:
         state = groups.states(rollouts.reward, rollouts.group)
         rules += [one_text_two_rewards(rollouts), length_pays(rollouts)]
         rules += [tied(rollouts, state, STUCK, groups.BETWEEN, TIED_BETWEEN)]
         rules += [tied(rollouts, state, NEVER_PAID, groups.ZERO, TIED_ZERO)]
-        rules += [rule(rollouts, name) for name in unpaid for rule in (paid_not_right, score_parts)]
-    return in_order(rules)
-
-
-def found_in_words(rollouts, attribution, grams, paid):
-    """The Findings about n-grams: `grams` of the rows that were read, and `paid`, the Phrases among them."""
-    unpaid = attribution.unpaid(rollouts.scores)
-    return in_order([new_habit(rollouts, grams), *(phrase_without_score(rollouts, one, paid) for one in unpaid)])
-
-
-def in_order(findings):
-    return sorted((one for one in findings if one), key=lambda one: ORDER.index(one.name))
+        for name in marks.good(rollouts, attribution.unpaid(rollouts.scores)):
+            rules += [paid_not_right(rollouts, name), score_parts(rollouts, name)]
+            rules.append(phrase_without_score(rollouts, name, paid))
+    return sorted((one for one in rules if one), key=lambda one: ORDER.index(one.name))
 
 
 # ── what the reward pays ──

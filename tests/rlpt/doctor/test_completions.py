@@ -12,7 +12,7 @@ from tests.rlpt.doctor import real_logs
 def kept(name):
     text = (files("rlpt.rollouts") / "data" / f"{name}.jsonl").read_bytes()
     read = rollouts.read([(f"{name}.jsonl", [text])])
-    return read, report.with_phrases(report.report(read.rollouts))
+    return read, report.report(read.rollouts)
 
 
 def added(name, log=None):

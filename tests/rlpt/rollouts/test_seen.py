@@ -12,7 +12,7 @@ from tests.sim.rollouts import shipped
 
 @cache
 def reported(name):
-    return report.with_phrases(report.report(shipped.rollouts(name)))
+    return report.report(shipped.rollouts(name))
 
 
 @pytest.mark.parametrize("step, paid, right", [(1, 29, 19), (20, 52, 3), (60, 40, 0), (160, 60, 0)])

@@ -16,12 +16,12 @@ EXPECTED = {  # README of the runs
 }
 
 
-def all_of(file):
-    rule = attribution(file)
+def all_of(file, rule=None):
+    rule = rule or attribution(file)
     file = paid(file, rule)
     read = phrases.grams(file)
     said = [] if file.reward is None else phrases.paid_phrases(file, read)
-    return findings.in_order([*findings.found(file, rule), *findings.found_in_words(file, rule, read, said)])
+    return findings.found(file, rule, read, said)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -57,17 +57,17 @@ def test_in_the_first_block_length_pays():  # README: from the first step
     assert one.since == 1 and one.numbers["groups"] == 23  # 8 + 8 + 7 groups are mixed, says the table
 
 
-def made(score, reward, step, **columns):
+def made(score, reward, step, name="exact", **columns):
     """A file with an unpaid score, from (groups, K) of both."""
     file = small(reward, step=step, **columns)
-    return replace(file, reward=np.ravel(reward).astype(float), scores={"score": np.ravel(score).astype(float)})
+    return replace(file, reward=np.ravel(reward).astype(float), scores={name: np.ravel(score).astype(float)})
 
 
-UNPAID = Attribution(None, {"score": 0.0}, np.nan)
+UNPAID = Attribution(None, {"exact": 0.0, "too_long": 0.0}, np.nan)
 
 
 def names(file, rule=UNPAID):
-    return [one.name for one in findings.found(file, rule)]
+    return [one.name for one in all_of(file, rule)]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,12 @@ def test_paid_not_right_needs_three_steps_running_and_half(steps, wrong, fires):
     bad = [0] * wrong + [1] * (8 - wrong)
     score = [bad if s < steps else [1] * 8 for s in range(6)]
     assert (findings.PAID_NOT_RIGHT in names(made(score, np.ones((6, 8)), np.arange(6)))) == fires
+
+
+def test_a_flag_that_is_0_where_all_is_well_judges_nothing():
+    reward, step = np.tile([1] * 8 + [0], (40, 1)), np.arange(40)
+    assert findings.PAID_NOT_RIGHT in names(made(1 - reward, reward, step))
+    assert names(made(1 - reward, reward, step, name="too_long")) == []
 
 
 def test_a_score_outside_0_to_1_is_no_verdict():
@@ -102,7 +108,7 @@ def test_three_of_sixty_sets_of_equal_texts_that_differ_in_reward_are_one_text_w
         noisy = reward.copy()
         noisy[:differ, 0] = 1
         file = made(noisy, noisy, np.zeros(60, np.int64), completions=texts)
-        assert (findings.TWO_REWARDS in names(file, Attribution(None, {"score": 1.0}, np.nan))) == fires
+        assert (findings.TWO_REWARDS in names(file, Attribution(None, {"exact": 1.0}, np.nan))) == fires
 
 
 def test_a_fifth_of_blank_texts_is_empty():
@@ -126,7 +132,7 @@ def test_a_text_that_was_there_from_the_start_is_no_finding():
     reward, step = np.tile([0, 1, 0, 1], (80, 1)), np.repeat(np.arange(20), 4)
     late = made(reward, reward, step, completions=texts[::-1])
     assert findings.ONE_TEXT not in names(made(reward, reward, step, completions=texts))
-    (one,) = [one for one in findings.found(late, UNPAID) if one.name == findings.ONE_TEXT]
+    (one,) = [one for one in all_of(late, UNPAID) if one.name == findings.ONE_TEXT]
     assert one.about == "same" and one.since == 10 and len(one.rows) == 160
 
 

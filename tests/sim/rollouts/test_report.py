@@ -9,22 +9,18 @@ from tests.sim.rollouts.shipped import NAMES, rollouts, small
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_report_has_all_parts_and_phrases_when_they_are_asked_for(name):
+def test_a_report_has_all_parts(name):
     found = report.report(rollouts(name))
     assert len(found.steps) == 5 and len(found.rollouts.reward) == 320 and found.mismatch is None
-    assert found.phrases is None
-    more = report.with_phrases(found)
-    assert more.phrases is not None
-    assert {one.name for one in found.findings} <= {one.name for one in more.findings}
 
 
 def test_findings_about_words_stand_in_their_place():
-    names = [one.name for one in report.with_phrases(report.report(rollouts("verifier"))).findings]
+    names = [one.name for one in report.report(rollouts("verifier")).findings]
     assert names == sorted(names, key=findings.ORDER.index) and findings.PHRASE in names
 
 
 def test_one_completion_makes_a_report():
-    found = report.with_phrases(report.report(small([[1.0]])))
+    found = report.report(small([[1.0]]))
     assert (found.findings, found.phrases, found.attribution.rule) == ([], [], None)
 
 
@@ -45,5 +41,5 @@ def test_200_000_completions_take_seconds():
         cut=rng.random(N) < 0.1,
     )
     start = time.process_time()
-    report.with_phrases(report.report(file))
+    report.report(file)
     assert time.process_time() - start < 20  # some 4 s on one core

@@ -14,7 +14,7 @@ from rlpt import rollouts
 from rlpt.rollouts import seen as steps
 from rlpt.rollouts import sentences, shown, words
 from rlpt.rollouts.shown import visible
-from sim.rollouts import groups, pushes, report
+from sim.rollouts import groups, marks, pushes, report
 from sim.words import counted
 from widgets.frame.reader import brought, rollouts_wall
 from widgets.frame.reader.brought import Form
@@ -64,7 +64,6 @@ ROLES = {
 MORE = "stronger for more reward"
 TEXTS_SHOWN = 64  # completions of a group
 CHARACTERS = 4_000  # of one
-WORDS_AT_ONCE = 2_000_000  # characters up to which phrases are searched for unasked
 
 
 class Session(brought.Session):
@@ -103,9 +102,7 @@ def escaped(text: str, most: int = 10**9) -> str:
 
 
 def reported(read: rollouts.Read) -> tuple[rollouts.Read, report.Report]:
-    done = report.report(read.rollouts)
-    size = sum(map(len, read.rollouts.completions))
-    return read, report.with_phrases(done) if size <= WORDS_AT_ONCE else done
+    return read, report.report(read.rollouts)
 
 
 def stream(step: str, data: Any) -> Iterator[str]:
@@ -252,7 +249,7 @@ def kinds(seen: steps.Seen) -> str:
     if seen.right is None:
         names = {"plain": "paid" if seen.binary else MORE, "none": "not paid"}
     else:
-        right = "correct" if steps.RIGHT.search(seen.score) else f"full marks in {shown.column(seen.score)}"
+        right = "correct" if marks.CORRECT.search(seen.score) else f"full marks in {shown.column(seen.score)}"
         names = {"right": f"paid and {right}", "wrong": f"paid, not {right}", "none": "not paid"}
         if not seen.binary:
             names = {"right": right, "wrong": f"not {right}"} | ({} if seen.paid is None else {"": MORE})
@@ -291,7 +288,7 @@ def ends(seen: steps.Seen) -> str:
     if seen.paid is not None:
         said.append(f"paid {100 * seen.paid.mean():.0f} %" if seen.binary else f"reward {shown.figure(numbers.reward)}")
     if seen.score and np.isfinite(numbers.scores[seen.score]):
-        right = steps.RIGHT.search(seen.score)
+        right = marks.CORRECT.search(seen.score)
         name = "correct" if right else escaped(seen.score, 14)
         said.append(f'<span class="right">{name} {100 * numbers.scores[seen.score]:.0f} %</span>')
     return "<br>".join(said)
@@ -336,7 +333,7 @@ def pushed(seen: steps.Seen, group: int, form: Form, unit: str) -> dict[str, str
     most = 1.0 if held is None else max(float(np.abs(held[here]).max()), 1e-9)
     texts = [visible(r.completions[seen.rows[i]][:CHARACTERS]) for i in here[:TEXTS_SHOWN]]
     common = steps.beginning(texts)
-    phrase = next(iter(seen.report.phrases or []), None)
+    phrase = next(iter(seen.report.phrases), None)
     shown = "".join(
         text_html(seen, int(i), None if held is None else float(held[i]), most, marked(text, common, phrase))
         for i, text in zip(here, texts)

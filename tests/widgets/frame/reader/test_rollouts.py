@@ -81,7 +81,7 @@ def test_a_file_of_the_readers_own_opens_on_its_first_finding():
 def test_page_and_terminal_agree_to_the_last_digit_at_every_step(name):
     raw = (shipped.FOLDER / f"{name}.jsonl").read_bytes()
     read = rollouts.read([(name, [raw])])
-    done = report.with_phrases(report.report(read.rollouts))
+    done = report.report(read.rollouts)
     brought({f"{name}.jsonl": raw})
     for at, step in enumerate(one.step for one in done.steps):
         seen = steps.seen(done, step)
