@@ -55,7 +55,7 @@ def column(name):
 def phrase_words(words, times):
     """An n-gram as it is read: “⏎ Final: #” at least twice."""
     line = re.sub(r" (?=[.,:;!?)])", "", " ".join(words).replace("\n", "⏎"))
-    return quoted(line) + " at least twice" * (times == 2)
+    return f"{quoted(line)} at least twice" if times == 2 else quoted(line)
 
 
 def pattern(words):

@@ -9,6 +9,7 @@ import numpy as np
 
 from rlpt.rollouts.shown import column, figure, number, phrase_words, quoted, short, visible
 from sim.rollouts import findings, groups, marks, pushes, repeats, shapes
+from sim.rollouts.blocks import some_groups
 from sim.words import counted, plural
 
 OFTEN = 0.25  # of a step, one text
@@ -140,11 +141,15 @@ def cut(seen):
 
 
 def loops(seen):
-    rows = np.array([row for row in seen.rows if repeats.loops(seen.report.rollouts.completions[row])], np.int64)
+    r = seen.report.rollouts
+    all_ = len(seen.rows) <= findings.LOOKED_AT
+    read = seen.rows if all_ else some_groups(r.group, r.step == seen.step, findings.LOOKED_AT)
+    rows = np.array([row for row in read if repeats.loops(r.completions[row])], np.int64)
     if not len(rows):
         return None
-    says = f"of {len(seen.rows):,} {plural(len(rows), 'ends', 'end')} in a loop"
-    return Fact("loops", f"{len(rows):,}", says, "", len(rows) >= findings.LOOPING * len(seen.rows), rows)
+    of = f"of {len(read):,}" if all_ else f"of the {len(read):,} that were read"
+    says = f"{of} {plural(len(rows), 'ends', 'end')} in a loop"
+    return Fact("loops", f"{len(rows):,}", says, "", len(rows) >= findings.LOOPING * len(read), rows)
 
 
 def tied(seen):

@@ -11,7 +11,7 @@ from sim.rollouts import advantages
 
 PER_COMPLETION, PER_TOKEN = UNITS = ("per completion", "per token")
 # RLOO gives the shares of Dr. GRPO if groups have one size, and a whitened reward those of the batch mean
-RULES = {"GRPO": "GRPO", "RLOO, Dr. GRPO": "RLOO", "batch mean": "batch mean"}
+RULES = {"GRPO": "GRPO", "RLOO": "RLOO, Dr. GRPO", "batch mean": "batch mean"}  # {rule: whose push it is}
 
 
 def pushes(rollouts, rule, unit):

@@ -30,6 +30,7 @@ customElements.define("run-rollouts", class extends Files {
   // Of other files Python chooses step and weight. They are read in the order of their numbers, as in a terminal.
   read(files, keep) {
     this.fresh ||= !keep;
+    if (!keep) this.stop(true);
     const order = new Intl.Collator("en", { numeric: true });
     return super.read([...files].sort((a, b) => order.compare(a.name, b.name)), keep);
   }
@@ -71,6 +72,7 @@ customElements.define("run-rollouts", class extends Files {
     if (at.value === at.max) at.value = 0;
     this.$(".go").ariaPressed = true;
     this.timer = setInterval(() => {
+      if (!this.known) return;
       at.value = Number(at.value) + 1;
       this.again();
       if (at.value === at.max) this.stop(true);

@@ -22,6 +22,7 @@ from rlpt import metric_names
 from rlpt.doctor.words import SIGNS
 from rlpt.logs import LIMIT
 from rlpt.rollouts import PAGE
+from sim.rollouts import pushes
 from tools.pages import (
     algorithm_pairs,
     drawing,
@@ -439,7 +440,7 @@ def rollouts(_):
         "rollouts",
         shown=own_rollouts.opening(),
         samples=own_rollouts.buttons(),
-        rules=own_rollouts.RULES,
+        rules=pushes.RULES,
         units=own_rollouts.UNITS,
         roles=own_rollouts.ROLES,
         limit=PAGE.size // 1_000_000,

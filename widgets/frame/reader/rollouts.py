@@ -52,7 +52,6 @@ TEXTS = {
     file: (files("rlpt.rollouts") / "data" / f"{file}.jsonl").read_text(encoding="utf-8")
     for file, _, _ in SAMPLES.values()
 }
-RULES = {rule: named for named, rule in pushes.RULES.items()}
 UNITS = {unit: unit for unit in pushes.UNITS}
 ROLES = {
     "step": "the step",
@@ -198,7 +197,7 @@ def wall(seen: steps.Seen, chosen: int, fact: words.Fact | None) -> str:
         rows.append(
             rollouts_wall.Row(group, prompts[group], count(seen, here), spoken(seen, here), cells, ringed[here], tied)
         )
-    return kinds(seen) + rollouts_wall.drawn(rows, chosen)
+    return kinds(seen, any(row.tied for row in rows)) + rollouts_wall.drawn(rows, chosen)
 
 
 def spaced(order: list[int], most: int) -> list[int]:
@@ -242,8 +241,8 @@ def spoken(seen: steps.Seen, here: np.ndarray) -> str:
     return f"{said}, {of} {words.right_word(seen)}"
 
 
-def kinds(seen: steps.Seen) -> str:
-    """What the colors of the cells mean."""
+def kinds(seen: steps.Seen, dead: bool) -> str:
+    """What the rows and cells are, and what their colors mean."""
     if seen.paid is None and seen.right is None:
         return ""
     if seen.right is None:
@@ -253,13 +252,11 @@ def kinds(seen: steps.Seen) -> str:
         names = {"right": f"paid and {right}", "wrong": f"paid, not {right}", "none": "not paid"}
         if not seen.binary:
             names = {"right": right, "wrong": f"not {right}"} | ({} if seen.paid is None else {"": MORE})
-    return (
-        '<p class="kinds">'
-        + "".join(
-            f"<span>{f'<i class={name}></i>' * bool(name)}{html.escape(text)}</span>" for name, text in names.items()
-        )
-        + "</p>"
-    )
+    meanings = [(f'<i class="{name}"></i>' if name else "", text) for name, text in names.items()]
+    if dead:
+        meanings.append(("", "faint: dead group"))
+    listed = "".join(f"<span>{sign}{html.escape(text)}</span>" for sign, text in meanings)
+    return f'<p class="kinds"><span class="what">Row: prompt. Cell: completion.</span>{listed}</p>'
 
 
 # ── the steps ──
@@ -327,7 +324,7 @@ def forms(seen: steps.Seen) -> str:
 def pushed(seen: steps.Seen, group: int, form: Form, unit: str) -> dict[str, str]:
     """The texts of a group with the push on each, and the sums."""
     r = seen.report.rollouts
-    rule = form["rule"] if form.get("rule") in RULES else next(iter(RULES))
+    rule = form["rule"] if form.get("rule") in pushes.RULES else next(iter(pushes.RULES))
     held = pushes.shares(r.at(seen.step), rule, unit)
     here = seen.of_group(group)
     most = 1.0 if held is None else max(float(np.abs(held[here]).max()), 1e-9)
@@ -370,7 +367,7 @@ def marked(text: str, common: int, phrase: Any) -> str:
     pieces = []
     for begin, end in itertools.pairwise(places):
         held = any(first <= begin < last for first, last in spans)
-        name = " ".join(["common"] * (begin < common) + ["phrase"] * held)
+        name = " ".join(name for name, here in (("common", begin < common), ("phrase", held)) if here)
         piece = html.escape(text[begin:end])
         pieces.append(f'<span class="{name}">{piece}</span>' if name else piece)
     return "".join(pieces)
@@ -408,7 +405,7 @@ def offered(columns: Iterable[str], form: Form) -> dict[str, str]:
     def options(role: str) -> str:
         chosen = form.get(f"map_{role}")
         listed = "".join(
-            f'<option value="{html.escape(name)}"{" selected" * (name == chosen)}>{escaped(name, 60)}</option>'
+            f'<option value="{html.escape(name)}"{" selected" if name == chosen else ""}>{escaped(name, 60)}</option>'
             for name in columns
         )
         return f'<option value="">as read</option>{listed}'

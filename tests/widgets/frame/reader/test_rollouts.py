@@ -86,7 +86,7 @@ def test_page_and_terminal_agree_to_the_last_digit_at_every_step(name):
     for at, step in enumerate(one.step for one in done.steps):
         seen = steps.seen(done, step)
         printed = [" ".join(line.split()) for line in of_run(read, done, seen)]
-        for rule in page.RULES:
+        for rule in pushes.RULES:
             form = dict(at=at, rule=rule, unit=pushes.PER_TOKEN)
             written = says("ask", json.dumps(form))["written"]
             group = of_group(seen, steps.telling(seen), rule, "token")
@@ -241,7 +241,7 @@ def test_without_a_reward_the_score_is_shown_and_the_note_says_how_to_name_it():
     content = lines(dict(step=1, prompt="p", completion=str(n), correct=n % 4 == 0, fluent=n / 8) for n in range(8))
     written = brought({"1.jsonl": content})["written"]
     assert text(written[".verdict"]) == "Step 1: 8 completions, 8 different texts. Two are correct."
-    assert text(written[".wall"]).startswith("correct not correct")
+    assert text(written[".wall"]).removeprefix("Row: prompt. Cell: completion. ").startswith("correct not correct")
     assert "No column is called reward: say which one it is" in written[".notes"]
     assert "no reward is known" in written[".sums"]
     assert verdict(content, json.dumps(dict(map_reward="correct"))).startswith("Step 1: 2 of 8 are paid.")
