@@ -45,9 +45,9 @@ def rows(record, name, found, spelled_out=False):
     """One Row, or one for each of several completions; `found` are the roles, and in a CSV numbers are spelled out."""
     several = record.get(found["completion"])
     if isinstance(several, list) and several and all(isinstance(each, str) for each in several):
+        apart = {column for column, value in record.items() if one_each(value, len(several), column == found["prompt"])}
         for n in range(len(several)):
-            each = {k: v[n] if isinstance(v, list) and len(v) == len(several) else v for k, v in record.items()}
-            yield from rows(each, name, found)
+            yield from rows({k: v[n] if k in apart else v for k, v in record.items()}, name, found)
         return
     group = record.get(found["group"]) if "group" in found else None
     yield Row(
@@ -59,3 +59,10 @@ def rows(record, name, found, spelled_out=False):
         advantage=cells.number(record.get(found["advantage"]), spelled_out) if "advantage" in found else None,
         group=group if isinstance(group, str | int | float) else None,
     )
+
+
+def one_each(value, count, prompt):
+    """Whether a list has one entry for each completion, and is neither the messages nor the token ids of one prompt."""
+    if not isinstance(value, list) or len(value) != count:
+        return False
+    return not isinstance(value[0], dict | int | float if prompt else dict)

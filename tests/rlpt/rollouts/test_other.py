@@ -95,6 +95,22 @@ def test_a_row_may_hold_all_completions_of_a_prompt():
     assert one.reward.tolist() == [1, 0, 1, 0] and one.scores["level"].tolist() == [0, 0, 1, 1]
 
 
+CHAT = [{"role": "system", "content": "Add."}, {"role": "user", "content": "2+2="}]
+
+
+@pytest.mark.parametrize("prompt, text", [(CHAT, "system: Add.\nuser: 2+2="), ([7, 8], "7 8")])
+def test_the_parts_of_a_prompt_are_not_dealt_out_to_as_many_completions(prompt, text):
+    one = read([dict(step=1, prompt=prompt, completions=["4", "5"], rewards=[1, 0])]).rollouts
+    assert one.prompts == [text] and one.completions == ["4", "5"] and one.reward.tolist() == [1, 0]
+
+
+def test_each_of_several_completions_may_have_its_own_prompt():
+    rows = [
+        dict(step=1, prompt=prompts, completions=["4", "2"], rewards=[1, 0]) for prompts in (["a", "b"], [CHAT] * 2)
+    ]
+    assert read(rows).rollouts.prompts == ["a", "b", "system: Add.\nuser: 2+2="]
+
+
 def test_the_columns_to_choose_from_come_with_the_sentence():
     rows = [dict(step=1, q="a b", a="c d", reward=1)]
     for files in (rows, {"1.jsonl": rows, "notes.txt": "dear diary"}):
