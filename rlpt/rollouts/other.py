@@ -49,7 +49,6 @@ def rows(record, name, found, spelled_out=False):
         for n in range(len(several)):
             yield from rows({k: v[n] if k in apart else v for k, v in record.items()}, name, found)
         return
-    group = record.get(found["group"]) if "group" in found else None
     yield Row(
         step=cells.step(record.get(found["step"])) if "step" in found else cells.step_in(name),
         prompt=cells.text(record.get(found["prompt"])),
@@ -57,8 +56,14 @@ def rows(record, name, found, spelled_out=False):
         numbers=cells.numbers(record, set(found.values()), spelled_out),
         reward=cells.paid(record, found["reward"], spelled_out) if "reward" in found else None,
         advantage=cells.number(record.get(found["advantage"]), spelled_out) if "advantage" in found else None,
-        group=group if isinstance(group, str | int | float) else None,
+        group=group(record.get(found["group"])) if "group" in found else None,
     )
+
+
+def group(value):
+    """A group's name or number; None for NaN, and for whole numbers of JSON too large to be told apart as floats."""
+    exact = abs(value) < 2**53 if isinstance(value, float) else isinstance(value, str | int)
+    return value if exact else None
 
 
 def one_each(value, count, prompt):

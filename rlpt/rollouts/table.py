@@ -163,7 +163,7 @@ class Table:
                 else "Neither a column nor the name of the file gives the step, so it counts as step 0."
             )
         steps = self.without_repeats(steps, notes)
-        rows, group, several = [], [], 0
+        rows, group, several, shared = [], [], 0, False
         for step, found in steps.items():
             for row in found:
                 row.step = step
@@ -172,12 +172,13 @@ class Table:
                 for row in found:
                     row.prompt, row.completion = "\n".join(row.turns[:first]), "\n".join(row.turns[first:])
                     row.turns = ()
-            keyed = all(row.group is not None for row in found)
-            own, merged = (
-                (groups.by_key([row.group for row in found]), 0)
-                if keyed
-                else groups.numbered([row.prompt for row in found])
-            )
+            if all(row.group is not None for row in found):
+                own, merged = groups.by_key([row.group for row in found]), 0
+                if not self.program.PROGRAM:  # a column of any file may hold a level or a data set
+                    by_value, own = own, groups.by_key([(row.group, row.prompt) for row in found])
+                    shared |= max(own) > max(by_value)
+            else:
+                own, merged = groups.numbered([row.prompt for row in found])
             order = np.argsort(own, kind="stable")
             start = group[-1] + 1 if group else 0
             group += [start + own[n] for n in order]
@@ -187,6 +188,12 @@ class Table:
             notes.append(
                 f"{words.counted(several, 'prompt')} came up several times in one step. The file does not tell these "
                 "groups apart, so all completions of such a prompt count as one group."
+            )
+        if shared:
+            column = listed([name for name, role in self.columns.items() if role == "group"])
+            notes.append(
+                f"The column {column} has the same value for several prompts, so completions count as one group only "
+                "if their prompt is the same too."
             )
         return self.made(rows, group, notes, dict(left_out))
 

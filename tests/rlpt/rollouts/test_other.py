@@ -81,6 +81,26 @@ def test_a_column_of_groups_counts():
     assert np.bincount(read(rows).rollouts.group).tolist() == [2, 2]
 
 
+def test_several_prompts_with_the_same_value_in_a_column_of_groups_are_several_groups():
+    rows = [dict(step=1, prompt=f"q{n // 4}", completion=str(n), reward=n % 2) for n in range(32)]
+    found = read([row | dict(group="easy" if n < 16 else "hard") for n, row in enumerate(rows)])
+    assert (
+        found.rollouts.prompts == [f"q{n}" for n in range(8)] and np.bincount(found.rollouts.group).tolist() == [4] * 8
+    )
+    assert found.notes == [
+        "The column “group” has the same value for several prompts, so completions count as one group only if their "
+        "prompt is the same too."
+    ]
+
+
+@pytest.mark.parametrize("first", [1234567890123456700, float("nan")])
+def test_numbers_that_cannot_be_told_apart_give_way_to_the_prompts(first):
+    rows = [dict(step=1, prompt="ab"[n // 8], completion=str(n), reward=n % 2) for n in range(16)]
+    found = read([row | dict(prompt_id=first + n // 8) for n, row in enumerate(rows)])
+    assert found.rollouts.prompts == ["a", "b"] and np.bincount(found.rollouts.group).tolist() == [8, 8]
+    assert found.notes == []
+
+
 def test_a_chosen_column_is_not_guessed_for_another_role():
     assert other.roles(["input", "prompt", "output"], dict(completion="prompt")) == {
         "prompt": "input",
