@@ -199,13 +199,11 @@ class Table:
 
     def rows_of(self, files):
         """A step's rows; two files with the same rows count once."""
-        kept = []
+        kept = {}
         for rows in files.values():
-            if not any([row.content for row in rows] == [row.content for row in other] for other in kept):
-                kept.append(rows)
-            else:
+            if kept.setdefault(tuple(row.content for row in rows), rows) is not rows:
                 self.said["Files left out because another file has the same completions of the same step: {}."] += 1
-        return [row for rows in kept for row in rows]
+        return [row for rows in kept.values() for row in rows]
 
     def none(self):
         if self.step is not None and (steps := self.steps.keys() - {None}):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rlpt.rollouts import Limit
+from rlpt.rollouts.table import Row
 from tests.rlpt.rollouts.made import batch, read, said, trl
 
 
@@ -38,6 +39,13 @@ def test_a_file_that_is_given_twice_counts_once():
     found = read({"a.jsonl": rows, "copy of a.jsonl": rows})
     assert len(found.rollouts) == 4
     assert found.notes == ["Files left out because another file has the same completions of the same step: 1."]
+
+
+def test_the_content_of_a_row_is_looked_at_once_however_many_files_there_are(monkeypatch):
+    looked, content = [], Row.content.fget
+    monkeypatch.setattr(Row, "content", property(lambda row: looked.append(row) or content(row)))
+    rows = [dict(prompt="p", completion=str(n), reward=1) for n in range(40)]
+    assert len(read({f"file {n} of 40.jsonl": [rows[n]] for n in range(40)}).rollouts) == len(looked) == 40
 
 
 def test_the_files_of_several_processes_are_merged():
