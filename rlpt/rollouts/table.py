@@ -155,6 +155,10 @@ class Table:
         if not (kept or stepless):
             self.none()
         steps = {step: kept[step] for step in sorted(kept)} or {0: stepless}
+        for name in [name for name, role in self.columns.items() if role == "score"]:
+            values = (row.numbers.get(name, np.nan) for found in steps.values() for row in found)
+            if all(value != value for value in values):  # nan
+                self.columns[name] = "left out"
         notes = self.notes()
         if stepless:
             notes.append(

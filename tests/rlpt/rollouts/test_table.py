@@ -59,6 +59,13 @@ def test_a_column_with_a_text_in_it_is_no_score():
     assert found.notes == ["Columns left out, because they hold no scores: “kind”."]
 
 
+@pytest.mark.parametrize("nothing", [None, float("nan"), float("inf")])
+def test_a_column_without_any_number_is_no_score(nothing):
+    found = read([trl(kl=nothing, exact=n, late=n or None) for n in range(2)])
+    assert list(found.rollouts.scores) == ["exact", "late"] and found.columns["kl"] == "left out"
+    assert found.notes == ["Columns left out, because they hold no scores: “kl”."]
+
+
 def test_scores_keep_the_order_of_the_file():
     assert list(read([trl(zeta=1, alpha=2, mid=3)]).rollouts.scores) == ["zeta", "alpha", "mid"]
 
