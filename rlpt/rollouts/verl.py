@@ -2,7 +2,9 @@
 
 verl v0.9.0, verl/trainer/ppo/ray_trainer.py, `_log_rollout_data`: input, output, gts, score, step, request_id, and what
 the reward function returned besides. Trainer v1, verl/trainer/ppo/v1/trainer_base.py: `uid` instead, which is
-PROMPT_COMPLETION_OUTPUT. No advantage. The rows are shuffled where the batch was balanced over GPUs.
+PROMPT_COMPLETION_OUTPUT. The reward managers in verl/experimental/reward_loop/reward_manager add `overlong` and
+`overlong_reward`, `timeout` and `error`, and verl/utils/reward_score/math_dapo.py adds `pred`. No advantage. The rows
+are shuffled where the batch was balanced over GPUs.
 """
 
 import math
@@ -11,7 +13,12 @@ from rlpt.rollouts import cells
 from rlpt.rollouts.table import Row
 
 FORMAT, PROGRAM = "verl's rollouts", "verl"
-COLUMNS = {"step": "step", "input": "prompt", "output": "completion", "score": "reward", "uid": "group"}
+COLUMNS = {
+    **{"step": "step", "input": "prompt", "output": "completion", "score": "reward", "uid": "group"},
+    "overlong_reward": "reward",  # the penalty for length, a part of what was paid
+    # flags of trouble, the answer that was read out of a text, and a count of messages: none is a mark for the text
+    **dict.fromkeys(("overlong", "timeout", "error", "pred", "num_turns"), "left out"),
+}
 
 
 def fits(record):

@@ -61,7 +61,16 @@ def test_nan_in_json_is_read_and_a_completion_without_a_reward_left_out():
 def test_a_penalty_for_length_counts_once(score, acc, paid):
     """verl v0.9.0, verl/experimental/reward_loop/reward_manager/dapo.py: reward = score + overlong_reward."""
     one = read([row(0, k, score=score, acc=acc, overlong_reward=-0.5, overlong=True) for k in range(2)]).rollouts
-    assert one.reward.tolist() == [paid, paid] and one.scores["overlong_reward"].tolist() == [-0.5, -0.5]
+    assert one.reward.tolist() == [paid, paid] and list(one.scores) == ["acc"]
+
+
+def test_flags_of_trouble_answers_and_counts_are_no_scores():
+    """verl v0.9.0: dapo.py, limited.py and naive.py of the reward managers, and reward_score/math_dapo.py."""
+    others = dict(overlong_reward=-0.5, overlong=True, timeout=False, error=None, pred=4, num_turns=2)
+    found = read([row(0, k, acc=1.0, format=0.5, tool_extra_fields={}, **others) for k in range(2)])
+    assert list(found.rollouts.scores) == ["acc", "format"] and found.columns["overlong_reward"] == "reward"
+    left = {name for name, role in found.columns.items() if role == "left out"}
+    assert left == {"gts", "overlong", "timeout", "error", "pred", "num_turns", "tool_extra_fields"}
 
 
 def test_a_folder_of_steps_is_put_in_order():
