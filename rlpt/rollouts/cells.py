@@ -96,8 +96,9 @@ def step(value):
 
 
 def step_in(name):
-    """The step in the name of a file: train_data_step7.jsonl, 120.jsonl, completions_00010.parquet; else None."""
+    """The step in the name of a file: train_data_step7.jsonl, 120.jsonl, completions_00010 (2).parquet; else None."""
     stem = re.split(r"[/\\]", name)[-1].split(".")[0]
+    stem = re.sub(r" \(\d+\)$", "", stem)  # a second file of this name
     found = re.search(r"step[_-]?(\d+)", stem) or re.search(r"(\d+)$", stem)
     return int(found[1]) if found and len(found[1]) < 12 else None
 

@@ -235,11 +235,13 @@ class Files:
     def __init__(self, named=(), step=None, limit=None):
         self.table, self.named = Table(step, limit), named
         self.names, self.faults = [], {}  # of all files; {number of a file: why it is left out}
+        self.same = {}  # {a name: how many files have had it}
 
     def opened(self, name):
-        """The Reader of the next file, to be used by `tried`."""
-        self.names.append(name)
-        return Reader(name, self.table, self.named)
+        """The Reader of the next file, to be used by `tried`. Files from different folders may have the same name."""
+        count = self.same[name] = self.same.get(name, 0) + 1
+        self.names.append(f"{name} ({count})" if count > 1 else name)
+        return Reader(self.names[-1], self.table, self.named)
 
     def tried(self, step, *data):
         """Takes a step with the file that was opened last, and returns whether the file can be read so far."""

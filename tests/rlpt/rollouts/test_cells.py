@@ -59,6 +59,8 @@ def test_a_finish_reason_says_whether_a_completion_was_cut_off():
     [
         ("logs/exp_001/train_data_step12.jsonl", 12),
         ("120.jsonl", 120),
+        ("120.jsonl (2)", 120),
+        ("120 (2)", 120),
         ("run2/completions_00010.parquet", 10),
         ("completions.jsonl", None),
         ("C:\\runs\\7.jsonl", 7),

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from rlpt import framework_logs
+from rlpt import framework_logs, rollouts
 from rlpt.rollouts import reader
 from sim.experiments import tracelab
 from tests import skips
@@ -137,3 +137,17 @@ def test_files_are_read_in_the_order_of_their_numbers():
     assert sorted(["10.jsonl", "9.jsonl", "a/2.jsonl", "1.jsonl"], key=reader.in_order) == [
         *("1.jsonl", "9.jsonl", "10.jsonl", "a/2.jsonl")
     ]
+
+
+def test_files_of_the_same_name_from_different_folders_are_two():
+    def read_all(*texts):
+        return rollouts.read([("7.jsonl", [text.encode()]) for text in texts])
+
+    rows = [dict(prompt=p, completion=str(n), reward=n) for p in "ab" for n in range(2)]
+    apart = read_all(lines(rows[:2]), lines(rows[2:]))
+    assert apart.rollouts.prompts == ["a", "b"] and apart.rollouts.step.tolist() == [7] * 4
+    twice = read_all(lines(rows), lines(rows))
+    assert len(twice.rollouts) == 4
+    assert twice.notes == ["Files left out because another file has the same completions of the same step: 1."]
+    faulty = read_all(lines(rows), "dear diary", "dear diary")
+    assert len(faulty.rollouts) == 4 and list(faulty.left_out) == ["7.jsonl (2)", "7.jsonl (3)"]
