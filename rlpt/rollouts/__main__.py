@@ -33,7 +33,12 @@ def arguments(program):
         metavar="N",
         help="the step to show; by default the one where reward and unpaid score differ most",
     )
-    parser.add_argument("--group", type=whole(1, 10**6), metavar="N", help="print the texts of the step's Nth group")
+    parser.add_argument(
+        "--group",
+        type=whole(1, 10**6),
+        metavar="N",
+        help="print the texts of the step's Nth group, the one with the lowest reward first",
+    )
     parser.add_argument(
         "--as",
         dest="rule",
@@ -101,7 +106,7 @@ def command(given, program=PROGRAM):
         there = f"They have {counted(len(known), 'step')}, from {known[0]} to {known[-1]}."
         return [], [f"The files have no step {chosen.step}. {there}"], 2
     seen = steps.seen(done, steps.widest(done) if chosen.step is None else chosen.step)
-    groups = sorted(seen.order)
+    groups = seen.order
     if chosen.group and chosen.group > len(groups):
         return [], [f"--group is {chosen.group}, but step {seen.step} has only {counted(len(groups), 'group')}."], 2
     if chosen.json:

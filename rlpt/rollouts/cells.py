@@ -44,6 +44,14 @@ def text(value):
     return text(json.dumps(value, ensure_ascii=False, default=str))
 
 
+def policy_text(value):
+    """A completion as one text: of several messages those of the policy, and a mark where a tool or a user answers."""
+    if not (isinstance(value, list) and len(value) > 1 and all(isinstance(each, dict) for each in value)):
+        return text(value)
+    said = [message(each) for each in value]
+    return "\n".join(content if role in ("assistant", "") else f"[{role}]" for role, content in said)
+
+
 def message(one):
     """(role, content) of a message, whose content may be a list of parts, or missing where tools are called."""
     content = one.get("content", one.get("text"))

@@ -52,7 +52,7 @@ def rows(record, name, found, spelled_out=False):
     yield Row(
         step=cells.step(record.get(found["step"])) if "step" in found else cells.step_in(name),
         prompt=cells.text(record.get(found["prompt"])),
-        completion=cells.text(record.get(found["completion"])),
+        completion=cells.policy_text(record.get(found["completion"])),
         numbers=cells.numbers(record, set(found.values()), spelled_out),
         reward=cells.paid(record, found["reward"], spelled_out) if "reward" in found else None,
         advantage=cells.number(record.get(found["advantage"]), spelled_out) if "advantage" in found else None,

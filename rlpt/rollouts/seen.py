@@ -8,7 +8,7 @@ from sim.rollouts import groups, marks
 from sim.rollouts.report import Report
 
 FULL = 1 - 1e-6  # of a score's range
-SHARED = 24  # characters up to which a beginning that all prompts share, as a chat template, is shown
+SHARED = 6  # characters up to which a beginning that all prompts share, as a chat template, is shown
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def seen(report, step):
 
 
 def widest(report):
-    """The step at which the reward and the score that answers are held against are furthest apart; without one the step
-    of the first finding, else the last.
+    """The step at which the reward and the score that answers are held against are furthest apart; without one the last
+    step at which the first finding is strongest, else the last of all.
     """
     score = judge(report)
     if score and report.rollouts.reward is not None:
@@ -73,7 +73,7 @@ def widest(report):
         gaps = [(one.reward - low) / max(top - low, 1e-300) - one.scores[score] for one in report.steps]
         if np.nanmax(gaps) > 0:
             return report.steps[int(np.nanargmax(gaps))].step
-    return report.findings[0].first if report.findings else report.steps[-1].step
+    return report.findings[0].last if report.findings else report.steps[-1].step
 
 
 def telling(seen):

@@ -39,7 +39,7 @@ def row(record, reward=None):
     return Row(
         step=cells.step(record.get("step", record.get("gen_step"))),
         prompt=cells.text(record.get("prompt")),
-        completion=cells.text(record.get("completion")),
+        completion=cells.policy_text(record.get("completion")),
         numbers=cells.numbers(paid_by, COLUMNS.keys() - ({"reward"} if reward is None else set())),
         reward=reward,
         advantage=cells.number(record["advantages"]) if "advantages" in record else None,

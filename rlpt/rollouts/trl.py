@@ -20,7 +20,7 @@ def rows(record, name):
     yield Row(
         step=cells.step(record["step"]),
         prompt=cells.text(record["prompt"]),
-        completion=cells.text(record["completion"]),
+        completion=cells.policy_text(record["completion"]),
         numbers=cells.numbers(record, COLUMNS),
         advantage=cells.number(record["advantage"]),
     )

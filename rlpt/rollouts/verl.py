@@ -30,7 +30,7 @@ def rows(record, name):
     yield Row(
         step=cells.step(record["step"]),
         prompt=cells.text(record["input"]),
-        completion=cells.text(record["output"]),
+        completion=cells.policy_text(record["output"]),
         numbers=cells.numbers(record, COLUMNS),
         reward=reward(record),
         group=uid.rsplit("_", 2)[0] if isinstance(uid, str) else None,

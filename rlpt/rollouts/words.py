@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rlpt.rollouts.shown import column, figure, number, phrase_words, quoted, short, visible
+from rlpt.rollouts.shown import column, figure, number, pattern, phrase_words, quoted, short, visible
 from sim.rollouts import findings, groups, marks, pushes, repeats, shapes
 from sim.rollouts.blocks import some_groups
 from sim.words import counted, plural
@@ -73,6 +73,10 @@ def facts(seen):
     return [*found[: FACTS - 1], *whose(seen.report)]
 
 
+def fires(seen, *names):
+    return any(one.name in names for one in seen.report.findings)
+
+
 def wrong(seen):
     if seen.right is None or seen.paid is None:
         return None
@@ -84,7 +88,7 @@ def wrong(seen):
         f"{len(rows):,}",
         f"of {paid:,} paid {plural(len(rows), 'is', 'are')} not {right_word(seen)}",
         f"according to {seen.unpaid} {column(seen.score)}",
-        len(rows) >= findings.WRONG * paid,
+        len(rows) >= findings.WRONG * paid and (seen.binary or fires(seen, findings.PAID_NOT_RIGHT, findings.PARTS)),
         rows,
     )
 
@@ -93,17 +97,24 @@ def phrase(seen):
     if not seen.report.phrases or seen.report.phrases[0].pays <= 0:
         return None
     one = seen.report.phrases[0]
-    rows = np.intersect1d(one.rows, seen.rows)
+    rows = holding(seen.report.rollouts, one, seen.rows)
     if not len(rows):
         return None
-    fires = any(each.name == findings.PHRASE for each in seen.report.findings)
     first = seen.report.steps[0].step
-    before = int((seen.report.rollouts.step[one.rows] == first).sum())
+    before = len(holding(seen.report.rollouts, one, np.flatnonzero(seen.report.rollouts.step == first)))
+    alarm = fires(seen, findings.PHRASE)
     then = f"; {before:,} {'contains' if before == 1 else 'contained'} it at step {first}" if first != seen.step else ""
     says = f"of {len(seen.rows):,} contain {phrase_words(one.words, one.times)}"
     return Fact(
-        "phrase", f"{len(rows):,}", says, f"paid {figure(one.pays)} more than others of their group{then}", fires, rows
+        "phrase", f"{len(rows):,}", says, f"paid {figure(one.pays)} more than others of their group{then}", alarm, rows
     )
+
+
+def holding(rollouts, phrase, rows):
+    """Those of the rows (n,) whose text contains a phrase as often as it says, wherever it stands."""
+    found = pattern(phrase.words)
+    held = [sum(1 for _ in found.finditer(rollouts.completions[row])) >= phrase.times for row in rows]
+    return rows[np.array(held, bool)]
 
 
 def two_rewards(seen):
@@ -126,8 +137,8 @@ def one_text(seen):
     texts = seen.report.rollouts.completions
     text = Counter(texts[row] for row in seen.rows).most_common(1)[0][0]
     rows = np.array([row for row in seen.rows if texts[row] == text])
-    fires = any(each.name == findings.ONE_TEXT for each in seen.report.findings)
-    return Fact("text", f"{count:,}", f"of {n:,} are the same text", quoted(text), fires, rows)
+    alarm = fires(seen, findings.ONE_TEXT)
+    return Fact("text", f"{count:,}", f"of {n:,} are the same text", quoted(text), alarm, rows)
 
 
 def cut(seen):
@@ -186,7 +197,7 @@ def whose(report):
         return [Fact("whose", a.rule, "comes close to the advantages in the files", more)]
     paid = [(name, weight) for name, weight in (a.weights or {}).items() if np.isfinite(weight)]
     weights = ", ".join(f"{column(name)} {weight:g}" for name, weight in paid)
-    exact = f"to within {a.error:.0e}".replace("e-0", "e-")
+    exact = f"to within {a.error:.0e}".replace("e-0", "e-") if a.error > 1e-9 else "exactly"
     more = f"{exact}; weights {weights}" if len(paid) > 1 else exact
     return [Fact("whose", a.rule, "reproduces the advantages in the files", more)]
 

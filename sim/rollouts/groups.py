@@ -13,9 +13,12 @@ ALIKE = 1e-6  # of the range of the rewards: a sum in float32
 
 
 def reward_range(reward):
-    """(lowest, highest) of the finite rewards; the lowest is 0 unless some are below."""
+    """(lowest, highest) of the finite rewards; if all are the same, the lowest is 0 or below."""
     known = reward[np.isfinite(reward)]
-    return min(0.0, known.min(initial=0.0)), known.max(initial=-np.inf) if len(known) else 0.0
+    if not len(known):
+        return 0.0, 0.0
+    low, top = float(known.min()), float(known.max())
+    return (low if low < top else min(0.0, low)), top
 
 
 def states(reward, group):
@@ -46,7 +49,7 @@ def rates(reward, group):
 
 
 def well_paid(reward):
-    """Which completions (N,) got at least half of what the file pays at most: the ones if rewards are 0 and 1."""
+    """Which completions (N,) are at least halfway from the lowest to the highest reward: the ones of 0 and 1."""
     low, top = reward_range(reward)
     return (reward >= (low + top) / 2) & (top > low)
 

@@ -11,27 +11,29 @@ import numpy as np
 from sim.rollouts.blocks import base
 from sim.rollouts.rows import mean_of
 
-CORRECT = re.compile(
-    r"exact|correct|accura|right|solved|verif|held.?out|gold|(^|[_/-])acc([_/-]|$)|pass", re.I
-)  # names
+CORRECT = re.compile(  # names
+    r"(?<![a-z])(exact|correct|accura|right|solved|verif|held.?out|gold|pass|acc(?![a-z]))", re.IGNORECASE
+)
 GOES_WITH = 0.2  # correlation with the reward, within groups
 EXTREME = 0.5  # of the values of a score that are its lowest or highest, if its name does not say that it is a mark
 
 
 def good(rollouts, names):
     """The names of scores that are higher for better completions; those whose name says so come first."""
-    named = [name for name in names if CORRECT.search(name)]
-    return named + [name for name in names if name not in named and goes_with_reward(rollouts, name)]
+    along = {name: correlation(rollouts, name) for name in names}
+    named = [name for name in names if CORRECT.search(name) and along[name] > -GOES_WITH]
+    return named + [name for name in names if name not in named and along[name] > GOES_WITH]
 
 
-def goes_with_reward(rollouts, name):
+def correlation(rollouts, name):
+    """Of a score with the reward, within groups, at the beginning; 0 if nothing varies or is known."""
     if rollouts.reward is None:
-        return False
+        return 0.0
     score, reward = rollouts.scores[name], rollouts.reward
     rows = base(rollouts) & np.isfinite(score) & np.isfinite(reward)
     score, reward = (values[rows] - mean_of(values[rows], rollouts.group[rows]) for values in (score, reward))
     spread = np.sqrt((score**2).sum() * (reward**2).sum())
-    return bool(spread > 0 and (score * reward).sum() / spread > GOES_WITH)
+    return float((score * reward).sum() / spread) if spread > 0 else 0.0
 
 
 def judge(rollouts, names):

@@ -23,8 +23,10 @@ customElements.define("run-rollouts", class extends Files {
   }
 
   changed(field) {
-    if (field.name.startsWith("map_") && this.files) this.safely(() => this.read(this.files, true));
-    else if (field.name !== "at") super.changed(field);
+    if (field.name.startsWith("map_") && this.files) {
+      this.fresh = true;
+      this.safely(() => this.read(this.files, true));
+    } else if (field.name !== "at") super.changed(field);
   }
 
   // Of other files Python chooses step and weight. They are read in the order of their numbers, as in a terminal.

@@ -33,7 +33,7 @@ def test_a_folder_is_read_with_all_that_lies_in_it(tmp_path, capsys):
 def test_the_texts_of_a_group_have_the_push_of_the_algorithm_that_is_named(capsys):
     pushed = {}
     for rule in ("grpo", "rloo", "reinforce"):
-        assert main([file("verifier"), "--step", "20", "--group", "2", "--as", rule]) == 1
+        assert main([file("verifier"), "--step", "20", "--group", "1", "--as", rule]) == 1
         shown = capsys.readouterr().out
         pushed[rule] = next(line.split("%")[0].strip() for line in shown.splitlines() if "in this group" in line)
         assert "Final: 9" in shown and "paid 1, “exact” 1, 10 tokens" in shown

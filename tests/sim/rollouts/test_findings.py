@@ -81,8 +81,11 @@ def test_paid_not_right_needs_three_steps_running_and_half(steps, wrong, fires):
 
 def test_a_flag_that_is_0_where_all_is_well_judges_nothing():
     reward, step = np.tile([1] * 8 + [0], (40, 1)), np.arange(40)
-    assert findings.PAID_NOT_RIGHT in names(made(1 - reward, reward, step))
+    exact = np.zeros((40, 9))
+    exact[0, 0] = 1
+    assert findings.PAID_NOT_RIGHT in names(made(exact, reward, step))
     assert names(made(1 - reward, reward, step, name="too_long")) == []
+    assert names(made(1 - reward, reward, step)) == []  # a name may say "exact" of what is not
 
 
 def test_a_score_outside_0_to_1_is_no_verdict():

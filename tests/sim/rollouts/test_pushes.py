@@ -55,7 +55,7 @@ def test_the_units_are_the_two_means_of_the_lesson_about_aggregation():
 
 def test_shares_of_a_step_sum_to_1_and_a_tied_step_pushes_nobody():
     for unit in pushes.UNITS:
-        for rule in pushes.RULES.values():
+        for rule in pushes.RULES:
             assert np.abs(pushes.shares(verifier_at_20(), rule, unit)).sum() == pytest.approx(1)
     tied = replace(ONE, reward=np.ones(4))
     np.testing.assert_array_equal(pushes.shares(tied, "GRPO", pushes.PER_TOKEN), np.zeros(4))

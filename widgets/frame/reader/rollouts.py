@@ -62,7 +62,7 @@ ROLES = {
 }
 MORE = "stronger for more reward"
 TEXTS_SHOWN = 64  # completions of a group
-CHARACTERS = 4_000  # of one
+CHARACTERS, LONG = 8_000, 300  # of one that are shown, and from which its column is wide
 
 
 class Session(brought.Session):
@@ -179,7 +179,11 @@ def lead(done: report.Report, form: Form) -> str:
     if done.findings:
         return sentences.sentence(done.findings[0])
     rows = counted(len(done.rollouts), "completion")
-    return f"Nothing was found in {rows} of {counted(len(done.steps), 'step')}."
+    said = f"Nothing was found in {rows} of {counted(len(done.steps), 'step')}"
+    if not done.phrases or done.phrases[0].pays <= 0:
+        return f"{said}."
+    one = done.phrases[0]
+    return f"{said}, but texts with {shown.phrase_words(one.words, one.times)} are paid {shown.figure(one.pays)} more."
 
 
 # ── the wall ──
@@ -251,7 +255,8 @@ def kinds(seen: steps.Seen, dead: bool) -> str:
         right = "correct" if marks.CORRECT.search(seen.score) else f"full marks in {shown.column(seen.score)}"
         names = {"right": f"paid and {right}", "wrong": f"paid, not {right}", "none": "not paid"}
         if not seen.binary:
-            names = {"right": right, "wrong": f"not {right}"} | ({} if seen.paid is None else {"": MORE})
+            names = {"right": right, "wrong": f"not {right}"}
+            names |= {} if seen.paid is None else {"none": "lowest reward", "": MORE}
     meanings = [(f'<i class="{name}"></i>' if name else "", text) for name, text in names.items()]
     if dead:
         meanings.append(("", "faint: dead group"))
@@ -314,8 +319,7 @@ def findings(done: report.Report) -> str:
 def forms(seen: steps.Seen) -> str:
     kind, found = words.forms(seen)
     lines = [
-        f"<li><pre>{html.escape(text[:CHARACTERS])}</pre><small><b>{count}</b>, {then}</small></li>"
-        for count, text, then in found
+        f"<li><pre>{html.escape(text)}</pre><small><b>{count}</b>, {then}</small></li>" for count, text, then in found
     ]
     return f'<h2>{kind}</h2><ol class="texts" tabindex="0" aria-label="{kind}">{"".join(lines)}</ol>' if lines else ""
 
@@ -328,17 +332,17 @@ def pushed(seen: steps.Seen, group: int, form: Form, unit: str) -> dict[str, str
     held = pushes.shares(r.at(seen.step), rule, unit)
     here = seen.of_group(group)
     most = 1.0 if held is None else max(float(np.abs(held[here]).max()), 1e-9)
-    texts = [visible(r.completions[seen.rows[i]][:CHARACTERS]) for i in here[:TEXTS_SHOWN]]
+    texts = [visible(ends_of(r.completions[seen.rows[i]])) for i in here[:TEXTS_SHOWN]]
     common = steps.beginning(texts)
     phrase = next(iter(seen.report.phrases), None)
-    shown = "".join(
-        text_html(seen, int(i), None if held is None else float(held[i]), most, marked(text, common, phrase))
+    listed = "".join(
+        text_html(seen, int(i), None if held is None else float(held[i]), most, text, marked(text, common, phrase))
         for i, text in zip(here, texts)
     )
     more = f"<li>and {len(here) - TEXTS_SHOWN} more</li>" if len(here) > TEXTS_SHOWN else ""
     return {
         ".prompt": f"<code>{escaped(steps.prompts(seen)[group], 60)}</code>",
-        ".texts": shown + more,
+        ".texts": listed + more,
         ".sums": sums(seen, held, here, unit),
     }
 
@@ -347,15 +351,21 @@ def usual_unit(r: Any) -> str:
     return pushes.PER_COMPLETION if r.tokens is None else pushes.PER_TOKEN
 
 
-def text_html(seen: steps.Seen, i: int, held: float | None, most: float, text: str) -> str:
-    row = seen.rows[i]
-    hidden = len(seen.report.rollouts.completions[row]) - CHARACTERS
-    rest = f"… {counted(hidden, 'more character')}" if hidden > 0 else ""
+def ends_of(text: str) -> str:
+    """A text without its middle, if it is long: a hack stands at the end as often as at the beginning."""
+    hidden = len(text) - CHARACTERS
+    if hidden <= 0:
+        return text
+    return f"{text[: CHARACTERS // 2]}\n… {counted(hidden, 'character')} …\n{text[-CHARACTERS // 2 :]}"
+
+
+def text_html(seen: steps.Seen, i: int, held: float | None, most: float, text: str, marked: str) -> str:
     class_ = "none" if seen.paid is not None and not seen.paid[i] else kind(seen, i)
+    long = " long" if len(text) > LONG else ""
     return (
-        f'<li class="{class_}">{"" if held is None else bar_html(held, most)}'
-        f"<pre>{text}{rest}</pre>"
-        f"<small>{html.escape(words.paid(seen, row))}</small></li>"
+        f'<li class="{class_}{long}">{"" if held is None else bar_html(held, most)}'
+        f"<pre>{marked}</pre>"
+        f"<small>{html.escape(words.paid(seen, seen.rows[i]))}</small></li>"
     )
 
 
@@ -392,8 +402,9 @@ def about(file: rollouts.Read, form: Form) -> dict[str, str]:
         f"<tr><td>{escaped(column, 60)}</td><td>{html.escape(visible(role))}</td></tr>"
         for column, role in file.columns.items()
     )
-    notes = [f"Read as {file.format}.", *file.notes, *(f"{name}: {why}" for name, why in file.left_out.items())]
+    notes = [*file.notes, *(f"{name}: {why}" for name, why in file.left_out.items())]
     return {
+        ".read caption": f"Read as {html.escape(file.format)}",
         ".read tbody": rows,
         ".notes": "".join(f"<li>{html.escape(visible(note))}</li>" for note in notes),
     } | offered(file.columns, form)
