@@ -22,8 +22,9 @@ def reward_range(reward):
 
 
 def states(reward, group):
-    """(G,) of TOP, BETWEEN, ZERO, MIXED, or UNKNOWN without a finite reward or with a single completion. ZERO is a tie
-    at a reward of 0 or below, TOP one at the highest reward of the file.
+    """(G,) of TOP, BETWEEN, ZERO, MIXED, or UNKNOWN without a finite reward or with a single completion. TOP is a
+    tie at the highest reward of the file, if that is above 0 or above another reward; ZERO one at any other reward of 0
+    or below.
     """
     low, top = reward_range(reward)
     slack = ALIKE * max(1.0, top - low)
@@ -31,8 +32,8 @@ def states(reward, group):
     if not len(starts):
         return np.empty(0, "<U7")
     most, least = np.fmax.reduceat(reward, starts), np.fmin.reduceat(reward, starts)
-    state = np.where(most >= top - slack, TOP, BETWEEN)
-    state = np.where(most <= slack, ZERO, state)
+    state = np.where(most <= slack, ZERO, BETWEEN)
+    state = np.where((most >= top - slack) & (top > low + slack), TOP, state)
     state = np.where(most - least > slack, MIXED, state)
     return np.where(np.isnan(most) | (np.bincount(group) < 2), UNKNOWN, state)
 

@@ -67,6 +67,13 @@ def test_a_run_that_always_gets_1_is_at_the_top_and_one_that_gets_minus_1_was_ne
         assert groups.states(np.full(4, reward), np.zeros(4, np.int64)).tolist() == [state]
 
 
+def test_the_best_reward_may_be_0_or_below():
+    for best, worst in ((0, -1), (-1, -2)):
+        file = small([[best, best], [worst, worst], [best, worst]])
+        states = groups.states(file.scores["paid"], file.group)
+        assert states.tolist() == [groups.TOP, groups.ZERO, groups.MIXED]
+
+
 def test_three_solved_and_two_failed_groups_of_twelve_leave_56_of_96_completions():
     rewards = 3 * [8 * [1]] + 2 * [8 * [0]] + 7 * [[1] + 7 * [0]]
     file = small(rewards)
