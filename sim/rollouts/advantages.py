@@ -1,5 +1,6 @@
 """What each algorithm makes of the rewards of a file, in groups of any size. Closed form; the formulas are those of
-sim/estimators, the constants TRL 1.16.0's, and the rule without the completion's own reward is NeMo RL's default.
+sim/estimators, the constants TRL 1.16.0's, and the rule without the completion's own reward is NeMo RL's default. With
+an epsilon of 1e-6, GRPO is that of verl, and of NeMo RL if `use_leave_one_out_baseline` is off.
 
 Shao et al. (2024), arXiv:2402.03300 (GRPO); Kool et al. (2019) (RLOO); Liu et al. (2025), arXiv:2503.20783 (Dr. GRPO);
 Liu et al. (2025), arXiv:2508.08221 (the batch's deviation); Liu et al. (2026), arXiv:2601.05242 (GDPO). A completion
@@ -11,8 +12,7 @@ import numpy as np
 from sim.estimators import group_baselines, normalizers
 
 EPS = 1e-4  # TRL 1.16.0, grpo_trainer.py and rloo_trainer.py: added to every deviation
-EPS_OVER_K = 1e-6  # for trainers that divide by numpy's deviation, over K instead of K - 1
-EPS_OF_OTHERS = 1e-6  # NeMo RL, advantage_estimator.py
+EPS_SMALL = 1e-6  # NeMo RL, advantage_estimator.py, and verl, core_algos.py; and for deviations over K instead of K - 1
 
 
 def by_part(function, values, part):
@@ -30,8 +30,12 @@ def z_score(rewards):
     return group_baselines.z_score(rewards, eps=EPS)
 
 
+def z_score_small(rewards):
+    return group_baselines.z_score(rewards, eps=EPS_SMALL)
+
+
 def z_score_over_k(rewards):
-    return group_baselines.z_score(rewards, eps=EPS_OVER_K, ddof=0)
+    return group_baselines.z_score(rewards, eps=EPS_SMALL, ddof=0)
 
 
 def z_score_of_others(rewards):
@@ -41,7 +45,7 @@ def z_score_of_others(rewards):
     # the squares of all about their mean are those of the others about theirs plus (K - 1) / K times the gap's
     squares = (group_baselines.less_mean(rewards) ** 2).sum(axis=1, keepdims=True) - (K - 1) / K * from_others**2
     spread = np.sqrt(np.maximum(squares, 0) / max(K - 2, 1))
-    return np.where(spread > 1e-6 * np.abs(from_others), from_others / (spread + EPS_OF_OTHERS), from_others)
+    return np.where(spread > 1e-6 * np.abs(from_others), from_others / (spread + EPS_SMALL), from_others)
 
 
 def deviation(values):
@@ -50,6 +54,10 @@ def deviation(values):
 
 def grpo(reward, group, step):
     return by_part(z_score, reward, group)
+
+
+def grpo_small(reward, group, step):
+    return by_part(z_score_small, reward, group)
 
 
 def grpo_over_k(reward, group, step):
@@ -100,6 +108,7 @@ def of_finite(rule):
 
 RULES = {  # function(reward (N,), group (N,), step (N,)) -> (N,)
     "GRPO": of_finite(grpo),
+    "GRPO, epsilon 1e-6": of_finite(grpo_small),
     "GRPO, deviation over K": of_finite(grpo_over_k),
     "GRPO, leave-one-out": of_finite(grpo_of_others),
     "GRPO, deviation of the batch": of_finite(grpo_over_batch),
