@@ -55,7 +55,8 @@ def attribution(rollouts):
         silent = np.abs(A).max(initial=0) < NAMED
         alone = dict.fromkeys(names, 1.0 if len(names) == 1 else np.nan)
         return Attribution(None, alone if rollouts.reward is None else weights, np.nan, varies=not silent)
-    rule, fitted, error, near = best(S[varied], A, rollouts.group, rollouts.step)
+    to_fit = rules_for(varied.sum()) if rollouts.reward is None else []
+    rule, fitted, error, near = best(S[varied], A, rollouts.group, rollouts.step, to_fit)
     if rollouts.reward is None and rule is not None:
         weights = {name: np.nan for name in names} | dict(zip(np.array(names)[varied].tolist(), fitted.tolist()))
     elif rollouts.reward is None and len(names) == 1:
@@ -107,20 +108,26 @@ def of_reward(rollouts):
     return np.nan, None
 
 
-def best(S, A, group, step):
-    """(rule, weights (m,), largest error, near) of the rule that comes closest to the advantages A (N,)."""
+def rules_for(m):
+    """The names of the rules that m scores tell apart: GDPO with one score is GRPO."""
+    return [*advantages.RULES, advantages.GDPO] if m > 1 else list(advantages.RULES)
+
+
+def best(S, A, group, step, to_fit):
+    """(rule, weights (m,), largest error, near) of the rule that comes closest to the advantages A (N,): with weights
+    of 1, with one score alone, and for the rules `to_fit` with fitted weights.
+    """
     rows = some_steps(step, ROWS)
     trial = Trial(S[:, rows], A[rows], group[rows], step[rows])
-    names = [*advantages.RULES, advantages.GDPO] if len(S) > 1 else list(advantages.RULES)
     simple = [np.ones(len(S)), *np.eye(len(S))] if len(S) > 1 else [np.ones(1)]
-    tried = [(name, weights) for weights in simple for name in names]
+    tried = [(name, weights) for weights in simple for name in rules_for(len(S))]
     errors = np.array([trial.largest(*one) for one in tried])
     if errors.min() >= NAMED:
         rows = some_steps(step, ROWS_TO_FIT)
         few = Trial(S[:, rows], A[rows], group[rows], step[rows])
-        fits = [(name, few.fitted(name)) for name in names]
+        fits = [(name, few.fitted(name)) for name in to_fit]
         of_fits = np.array([trial.largest(*one) for one in fits])
-        if of_fits.min() < NAMED:  # round weights first, among them those with a 1: RLOO is K / (K - 1) Dr. GRPO
+        if of_fits.min(initial=np.inf) < NAMED:  # round weights first, among them those with a 1: RLOO is K / (K - 1) Dr. GRPO
             good = [i for i in np.argsort(of_fits, kind="stable") if of_fits[i] < NAMED]
             tried, errors = [min((fits[i] for i in good), key=lambda one: roughness(one[1]))], [0.0]
         else:

@@ -50,6 +50,15 @@ def test_of_equally_good_fits_the_one_with_round_weights_is_named():
     assert attribution(logged("RLOO", (1, 0.25, 0), K=5)).rule == "RLOO"
 
 
+def test_a_logged_reward_has_weight_1():
+    # with one right completion of K = 64, its z-score of 0.984 / 0.125 is 8 times its distance from the mean
+    file = small(40 * [[1] + 63 * [0]])
+    z = np.tile([63 / 8] + 63 * [-1 / 8], 40)
+    one = attribution(replace(file, reward=file.scores["paid"], advantage=z))
+    assert (one.rule, one.weights) == ("GRPO, epsilon 1e-6", {"paid": 1})
+    assert attribution(replace(file, reward=file.scores["paid"], advantage=3 * z)).near  # no rule pays 24
+
+
 def test_a_term_that_is_not_logged_leaves_the_rule_near():
     found = attribution(logged("RLOO", (0, 1, 0), noise=0.05))
     assert (found.rule, found.near, found.weights) == ("RLOO", True, {"a": 0, "b": 1, "c": 0})
