@@ -22,9 +22,9 @@ STEPS = 20  # of Gauss-Newton
 @dataclass(frozen=True)
 class Attribution:
     """`rule` is one of advantages.RULES or GDPO, or None if none is known. `weights` has one number per score: 0 if it
-    was not paid, nan if it varies in no group, so that no file can tell. `error` is the largest difference to the
-    logged advantages (or rewards, if `rule` is None), nan without any. A `near` rule explains most of them, not all.
-    If nothing `varies`, all rules agree.
+    was not paid, nan if no file can tell, because it varies in no group or most rows lack it. `error` is the largest
+    difference to the logged advantages (or rewards, if `rule` is None), nan without any. A `near` rule explains most of
+    them, not all. If nothing `varies`, all rules agree.
     """
 
     rule: str | None
@@ -32,6 +32,11 @@ class Attribution:
     error: float
     near: bool = False
     varies: bool = True
+
+    @property
+    def told(self):
+        """Whether the file tells which scores were paid; if not, `unpaid` lists all of them."""
+        return self.weights is not None
 
     def unpaid(self, scores):
         """The names among `scores` that were not paid, as far as the file can tell."""
@@ -88,12 +93,12 @@ def of_reward(rollouts):
     """(largest error, weights) if the reward is a weighted sum of scores plus a constant, otherwise (nan, None)."""
     names = list(rollouts.scores)
     S = np.array([rollouts.scores[name] for name in names]).reshape(len(names), len(rollouts))
-    known = np.isfinite(rollouts.reward) & np.isfinite(S).all(axis=0)
+    kept, known = mostly_known(S, rollouts.reward)
     S, reward = S[:, known], rollouts.reward[known]
-    if not names or len(reward) < 2:
+    if not kept or len(reward) < 2:
         return np.nan, None
     centered, target = S - S.mean(axis=1, keepdims=True), reward - reward.mean()
-    varied = np.flatnonzero(np.abs(centered).max(axis=1) > 1e-9)
+    varied = np.array([i for i in kept if np.abs(centered[i]).max() > 1e-9], np.int64)
     for some in [*np.split(varied, len(varied)), varied] if len(varied) else []:  # one score that explains it is enough
 
         def error(weights, columns=centered[some]):
@@ -106,6 +111,18 @@ def of_reward(rollouts):
             weights[some] = fitted
             return error(fitted), dict(zip(names, weights.tolist()))
     return np.nan, None
+
+
+def mostly_known(S, reward):
+    """(numbers of scores, rows (N,)): as many of the scores S (m, N), the fullest first, as half of the rows with a
+    reward have, and the rows that have all of these.
+    """
+    finite, known = np.isfinite(S), np.isfinite(reward)
+    kept, least = [], known.sum() / 2
+    for i in np.argsort(-finite.sum(axis=1), kind="stable").tolist():
+        if (known & finite[i]).sum() >= least:
+            kept, known = sorted([*kept, i]), known & finite[i]
+    return kept, known
 
 
 def rules_for(m):
@@ -127,7 +144,9 @@ def best(S, A, group, step, to_fit):
         few = Trial(S[:, rows], A[rows], group[rows], step[rows])
         fits = [(name, few.fitted(name)) for name in to_fit]
         of_fits = np.array([trial.largest(*one) for one in fits])
-        if of_fits.min(initial=np.inf) < NAMED:  # round weights first, among them those with a 1: RLOO is K / (K - 1) Dr. GRPO
+        if (
+            of_fits.min(initial=np.inf) < NAMED
+        ):  # round weights first, among them those with a 1: RLOO is K / (K - 1) Dr. GRPO
             good = [i for i in np.argsort(of_fits, kind="stable") if of_fits[i] < NAMED]
             tried, errors = [min((fits[i] for i in good), key=lambda one: roughness(one[1]))], [0.0]
         else:

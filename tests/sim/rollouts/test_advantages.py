@@ -64,7 +64,9 @@ def test_the_rules_are_those_of_the_lessons():
     for name, lesson in lessons.items():
         ours = advantages.RULES[name](TWO, GROUP, STEP)
         # lesson 11 adds 1e-6 to the deviation, TRL 1e-4
-        np.testing.assert_allclose(ours, lesson.advantage(R, {}, None).ravel(), rtol=2.1e-4 if name == "GRPO" else 1e-12)
+        np.testing.assert_allclose(
+            ours, lesson.advantage(R, {}, None).ravel(), rtol=2.1e-4 if name == "GRPO" else 1e-12
+        )
     over_batch = advantages.RULES["GRPO, deviation of the batch"](TWO, GROUP, STEP)
     # recipes.py divides by the deviation over N, TRL by that over N - 1
     n = np.sqrt(7 / 8)

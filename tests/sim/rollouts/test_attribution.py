@@ -80,6 +80,26 @@ def test_a_file_that_logs_no_advantage_is_asked_what_its_reward_is_made_of():
     assert found.unpaid(file.scores) == ["c"]
 
 
+def test_a_score_that_is_often_missing_hides_no_other():
+    file = logged("RLOO", (1, 0, 0))
+    a, b = file.scores["a"].copy(), file.scores["b"]
+    a[3] = np.nan
+    rare = np.where(np.arange(len(file)) < 9, 1.0, np.nan)
+    scores = {"never": np.full(len(file), np.nan), "rare": rare, "a": a, "b": b, "c": file.scores["c"]}
+    found = attribution(replace(file, reward=0.6 * file.scores["a"] + 0.4 * b, scores=scores, advantage=None))
+    assert found.told and found.unpaid(scores) == ["c"]
+    np.testing.assert_allclose(list(found.weights.values()), [np.nan, np.nan, 0.6, 0.4, 0], atol=1e-9)
+
+
+def test_a_score_that_was_not_paid_is_told_from_one_that_nothing_is_known_of():
+    file = logged("RLOO", (1, 0, 0))
+    a, b, _ = file.scores.values()
+    paid_a = attribution(replace(file, reward=a, advantage=None))
+    neither = attribution(replace(file, reward=np.maximum(a, 0.6 * b), advantage=None))
+    assert paid_a.told and not neither.told
+    assert (paid_a.unpaid(file.scores), neither.unpaid(file.scores)) == (["b", "c"], ["a", "b", "c"])
+
+
 def test_of_two_equal_scores_one_explains_the_reward():
     file = logged("RLOO", (1, 0, 0))
     file = replace(file, scores={"a": file.scores["a"], "again": file.scores["a"]}, reward=file.scores["a"])
