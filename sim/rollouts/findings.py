@@ -95,7 +95,8 @@ def paid_not_right(rollouts, name):
     runs = np.convolve(holds, np.ones(RUNNING), "valid") == RUNNING
     if not runs.any():
         return None
-    at = int(np.argmax(np.where(holds, bad / np.maximum(n, 1), -1)))
+    lasting = np.convolve(runs, np.ones(RUNNING)) > 0  # the steps of such runs
+    at = int(np.argmax(np.where(lasting, bad / np.maximum(n, 1), -1)))
     step = int(rollouts.steps[at])
     numbers = dict(paid=int(n[at]), wrong=int(bad[at]))
     since = int(rollouts.steps[np.argmax(runs)])

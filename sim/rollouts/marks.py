@@ -31,7 +31,8 @@ def correlation(rollouts, name):
         return 0.0
     score, reward = rollouts.scores[name], rollouts.reward
     rows = base(rollouts) & np.isfinite(score) & np.isfinite(reward)
-    score, reward = (values[rows] - mean_of(values[rows], rollouts.group[rows]) for values in (score, reward))
+    group = np.unique(rollouts.group[rows], return_inverse=True)[1]
+    score, reward = (values[rows] - mean_of(values[rows], group) for values in (score, reward))
     spread = np.sqrt((score**2).sum() * (reward**2).sum())
     return float((score * reward).sum() / spread) if spread > 0 else 0.0
 

@@ -88,6 +88,15 @@ def test_a_flag_that_is_0_where_all_is_well_judges_nothing():
     assert names(made(1 - reward, reward, step)) == []  # a name may say "exact" of what is not
 
 
+def test_paid_not_right_is_strongest_in_one_of_its_three_steps():
+    wrong = [8, 0, 4, 5, 4, 0, 7]  # of 8; the steps with 8 and 7 stand alone
+    score = [[0] * n + [1] * (8 - n) for n in wrong]
+    (one,) = [
+        one for one in all_of(made(score, np.ones((7, 8)), np.arange(7)), UNPAID) if one.name == findings.PAID_NOT_RIGHT
+    ]
+    assert (one.since, one.first, one.numbers["wrong"]) == (2, 3, 5)
+
+
 def test_a_score_outside_0_to_1_is_no_verdict():
     assert findings.PAID_NOT_RIGHT not in names(
         made(3 * [[-5, -5, -5, 0, 0, 0, -5, -5]], np.ones((3, 8)), np.arange(3))
