@@ -18,7 +18,6 @@ LARGEST = 700.0  # nats: exp(710) is inf
 @dataclass(frozen=True)
 class Mismatch:
     tokens: int
-    mean_ratio: float
     k3: float  # the mean, in nats per token
     effective_share: float  # effective sample size of the ratios, per token
     above: float  # the share of tokens with a ratio above 2
@@ -52,7 +51,6 @@ def mismatch(rollouts):
     weight = np.exp(log_ratio - log_ratio.max())
     return Mismatch(
         tokens=len(ratio),
-        mean_ratio=float(ratio.mean()),
         k3=float(kl.k3(0.0, log_ratio).mean()),
         effective_share=float(importance.effective_sample_size(weight) / len(weight)),
         above=float((ratio > ABOVE).mean()),
