@@ -5,6 +5,8 @@ from sim.rollouts import findings
 from sim.words import capital
 
 SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is strongest, {about} what it names
+    findings.APART: "Importance weights between sampler and trainer leave {effective} of {tokens} tokens (k3 {k3} nats "
+    "per token).",
     findings.PAID_NOT_RIGHT: "{wrong} of the {paid} completions with full reward {at} get the lowest value of {about}, "
     "an unpaid score.",
     findings.PARTS: "The reward rises from {reward_then} at the beginning to {reward} {at}, while {about} falls from "
@@ -25,7 +27,7 @@ SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is s
     findings.HABIT: "{share} of the texts {at} contain {about}, up from {before} at the beginning.",
     findings.CONSTANT: "The score {about} is {value} in every row, so it taught nothing.",
 }
-SHARES = {"share", "before"}
+SHARES = {"share", "before", "effective"}
 
 
 def sentence(finding):

@@ -13,9 +13,23 @@ from sim.rollouts import groups, lengths, marks, phrases, repeats
 from sim.rollouts.blocks import BLOCKS, FINE_BLOCKS, GROUPS, base, blocks, some_groups
 from sim.rollouts.rows import mean_of
 
-PAID_NOT_RIGHT, PARTS, PHRASE, TWO_REWARDS, ONE_TEXT, STUCK, NEVER_PAID, LENGTH, CUT, EMPTY, LOOPS, HABIT, CONSTANT = (
-    ORDER
-) = (
+(
+    APART,
+    PAID_NOT_RIGHT,
+    PARTS,
+    PHRASE,
+    TWO_REWARDS,
+    ONE_TEXT,
+    STUCK,
+    NEVER_PAID,
+    LENGTH,
+    CUT,
+    EMPTY,
+    LOOPS,
+    HABIT,
+    CONSTANT,
+) = ORDER = (
+    "sampler and trainer disagree",
     "paid, not correct",
     "reward up, score down",
     "a phrase pays, the score does not",
@@ -41,6 +55,7 @@ SPEARMAN, MIXED_GROUPS = 0.3, 20
 CUT_SHARE = EMPTY_SHARE = 0.2
 LOOPING, LOOKED_AT = 0.1, 2_048  # texts per block that are searched for loops, in whole groups
 HABIT_BEFORE, HABIT_SINCE, SAME_SHARE = 0.2, 0.6, 0.05
+EFFECTIVE = 0.9  # the share of tokens that importance weights leave
 NO_ROWS = np.empty(0, np.int64)
 
 
@@ -60,12 +75,12 @@ class Finding:
     rows: np.ndarray = field(default_factory=lambda: NO_ROWS)
 
 
-def found(rollouts, attribution, grams, paid):
-    """All Findings, the most important first. `reward` is filled in by attribution.paid, `grams` are those of the rows
-    that were read, and `paid` are the Phrases among them.
+def found(rollouts, attribution, mismatch, grams, paid):
+    """All Findings, the most important first. `reward` is filled in by attribution.paid, `mismatch` is that of all
+    tokens or None, `grams` are those of the rows that were read, and `paid` are the Phrases among them.
     """
     rules = [cut_off(rollouts), empty(rollouts), loops(rollouts), one_text(rollouts), new_habit(rollouts, grams)]
-    rules += constant(rollouts)
+    rules += [*constant(rollouts), apart(rollouts, mismatch)]
     if rollouts.reward is not None:
         state = groups.states(rollouts.reward, rollouts.group)
         rules += [one_text_two_rewards(rollouts), length_pays(rollouts)]
@@ -75,6 +90,15 @@ def found(rollouts, attribution, grams, paid):
             rules += [paid_not_right(rollouts, name), score_parts(rollouts, name)]
             rules.append(phrase_without_score(rollouts, name, paid))
     return sorted((one for one in rules if one), key=lambda one: ORDER.index(one.name))
+
+
+def apart(rollouts, mismatch):
+    """The tokens' importance weights have an effective sample size of less than nine tenths."""
+    if mismatch is None or mismatch.effective_share >= EFFECTIVE:
+        return None
+    first, last = int(rollouts.steps[0]), int(rollouts.steps[-1])
+    numbers = dict(tokens=mismatch.tokens, effective=mismatch.effective_share, k3=mismatch.k3)
+    return Finding(APART, first, first, last, numbers, rows=np.unique([row for row, _, _ in mismatch.worst]))
 
 
 # ── what the reward pays ──

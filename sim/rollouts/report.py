@@ -23,13 +23,13 @@ def report(rollouts):
     """The Report of at least one completion."""
     rule = attribution.attribution(rollouts)
     paid = attribution.paid(rollouts, rule)
-    grams = phrases.grams(paid)
+    differ, grams = mismatch.mismatch(paid), phrases.grams(paid)
     paying = [] if paid.reward is None else phrases.paid_phrases(paid, grams)
     return Report(
         rollouts=paid,
         attribution=rule,
         steps=groups.steps(paid),
-        mismatch=mismatch.mismatch(paid),
+        mismatch=differ,
         phrases=paying,
-        findings=findings.found(paid, rule, grams, paying),
+        findings=findings.found(paid, rule, differ, grams, paying),
     )

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.rollouts import findings, phrases
+from sim.rollouts import findings, mismatch, phrases
 from sim.rollouts.attribution import Attribution, attribution, paid
 from tests.sim.rollouts.shipped import rollouts, small
 
@@ -21,7 +21,7 @@ def all_of(file, rule=None):
     file = paid(file, rule)
     read = phrases.grams(file)
     said = [] if file.reward is None else phrases.paid_phrases(file, read)
-    return findings.found(file, rule, read, said)
+    return findings.found(file, rule, mismatch.mismatch(file), read, said)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -77,6 +77,14 @@ def test_paid_not_right_needs_three_steps_running_and_half(steps, wrong, fires):
     bad = [0] * wrong + [1] * (8 - wrong)
     score = [bad if s < steps else [1] * 8 for s in range(6)]
     assert (findings.PAID_NOT_RIGHT in names(made(score, np.ones((6, 8)), np.arange(6)))) == fires
+
+
+@pytest.mark.parametrize("trainer, fires", [(-1.05, False), (-3.0, True)])  # by hand: 1.00 and 0.63
+def test_log_probs_that_are_far_apart_are_a_finding(trainer, fires):
+    file = small(
+        [[1, 0]], sampler=[np.full(2, -1.0)] * 2, trainer=[np.array([-1.0, trainer]), np.array([-1.0, trainer])]
+    )
+    assert (findings.APART in [one.name for one in all_of(file)]) == fires
 
 
 def test_a_flag_that_is_0_where_all_is_well_judges_nothing():
