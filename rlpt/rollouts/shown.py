@@ -5,7 +5,7 @@ import unicodedata
 
 import numpy as np
 
-from sim.rollouts.phrases import NUMBER
+from sim.rollouts.phrases import NUMBER, WIDE
 
 NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 TEXT, NAME = 48, 40  # characters of a text that is quoted, and of a column's name
@@ -54,10 +54,18 @@ def column(name):
 
 def phrase_words(words, times):
     """An n-gram as it is read: “⏎ Final: #” at least twice."""
-    line = re.sub(r" (?=[.,:;!?)])", "", " ".join(words).replace("\n", "⏎"))
+    line = " ".join("#" if word == NUMBER else word for word in words).replace("\n", "⏎")
+    line = re.sub(rf" (?=[.,:;!?)])|(?<={WIDE}) (?={WIDE})", "", line)
     return f"{quoted(line)} at least twice" if times == 2 else quoted(line)
 
 
 def pattern(words):
-    """A regular expression that finds an n-gram in a text."""
-    return re.compile(r"[^\S\n]*".join(r"\d+" if word == NUMBER else re.escape(word) for word in words))
+    """A regular expression that finds an n-gram in a text, but no word inside a longer one."""
+    return re.compile(r"[^\S\n]*".join(whole(word) for word in words))
+
+
+def whole(word):
+    if word == NUMBER:
+        return r"(?<!\d)\d+(?!\d)"
+    letters = word.isalnum() and not re.fullmatch(WIDE, word)
+    return rf"(?<![^\W\d_]){re.escape(word)}(?![^\W\d_])" if letters else re.escape(word)

@@ -7,18 +7,19 @@ Holm's correction (1979). The thresholds are the book's own.
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sim.rollouts.blocks import base, blocks, some_groups
 from sim.rollouts.groups import prompt_numbers
 
-WORD = re.compile(r"\n|\d+|[^\W\d_]+|[^\w\s]|_")
-NUMBER = "#"
+WIDE = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"  # kana and Han, which are written without spaces: a word each
+WORD = re.compile(rf"\n|\d+|{WIDE}|(?:(?!{WIDE})[^\W\d_])+|[^\w\s]|_")
+NUMBER = "0"  # the word for every number: no other word has digits, but a text may hold a #
 LONGEST = 4  # words
-ENDS = 64  # words at either end of a text that are read
-CHARACTERS = 2_000  # at either end that are split into words
+ENDS = 256  # words at either end of a text that are read
+CHARACTERS = 8_000  # at either end that are split into words
 MOST = 256  # completions of the beginning, and of each block, that are read, in whole groups
 PROMPTS = 10  # that must have texts with and without it; an n-gram in fewer than ten texts is not looked at
 ZEROS = 2  # prompts of difference 0 that are added
@@ -30,9 +31,9 @@ SAME_ROWS = 0.8  # of the texts that hold either of two n-grams
 
 @dataclass(frozen=True)
 class Phrase:
-    """`words` of one n-gram, with # for a number, that a text holds at least `times` times. `pays` is by how much more
-    reward than others of their group such texts get, averaged per prompt; `scores` has the same for each score. `rows`
-    are those that hold it, of the rows that were read.
+    """`words` of one n-gram, with NUMBER for a number, that a text holds at least `times` times. `pays` is by how much
+    more reward than others of their group such texts get, averaged per prompt; `scores` has the same for each score.
+    `rows` are those that hold it, of the rows that were read.
     """
 
     words: tuple[str, ...]
@@ -57,19 +58,28 @@ class Grams:
 
     def held(self, gram, times):
         """The rows (n,) that hold an n-gram at least so many times."""
-        return self.row[(self.gram == gram) & (self.count >= times)]
+        one = self.only(gram)
+        return one.row[one.count >= times]
+
+    def only(self, gram):
+        """The Grams with this n-gram alone."""
+        entries = slice(*np.searchsorted(self.gram, [gram, gram + 1]))
+        row = self.row[entries]
+        return replace(
+            self, gram=np.zeros(len(row), np.int64), row=row, count=self.count[entries], words=[self.words[gram]]
+        )
 
 
 def words(text):
-    """The words of a text, with # for each number: all of them, or the first 64, None, and the last 64."""
+    """The words of a text, with NUMBER for each number: all of them, or the first 256, None, and the last 256."""
     if len(text) > 2 * CHARACTERS:
         head, tail = WORD.findall(text[:CHARACTERS])[:ENDS], WORD.findall(text[-CHARACTERS:])[-ENDS:]
     else:
         every = WORD.findall(text)
         if len(every) <= 2 * ENDS:
-            return [NUMBER if word.isdigit() else word for word in every]
+            return [NUMBER if word.isdecimal() else word for word in every]
         head, tail = every[:ENDS], every[-ENDS:]
-    return [NUMBER if word and word.isdigit() else word for word in [*head, None, *tail]]
+    return [NUMBER if word and word.isdecimal() else word for word in [*head, None, *tail]]
 
 
 def read(rollouts):
@@ -116,30 +126,28 @@ def paid_phrases(rollouts, found):
         return []
     candidates = []
     for times in (1, 2):
-        entries = Entries(rollouts, found, times)
-        total, squares, prompts = entries.difference(reward)
+        total, squares, prompts = Entries(rollouts, found, times).difference(reward)
         for gram in np.flatnonzero(prompts >= PROMPTS):
-            shrunk, p = tested(total[gram], squares[gram], int(prompts[gram]))
-            candidates.append((times, entries, gram, shrunk, p))
+            candidates.append((times, int(gram), *tested(total[gram], squares[gram], int(prompts[gram]))))
     passes = holm(np.array([p for *_, p in candidates]))
-    passed = [one for one, good in zip(candidates, passes) if good and abs(one[3]) >= LEAST * span]
-    passed.sort(key=lambda one: (-abs(one[3]), -len(found.words[one[2]])))  # the longest of equals says most
+    passed = [one for one, good in zip(candidates, passes) if good and abs(one[2]) >= LEAST * span]
+    passed.sort(key=lambda one: (-abs(one[2]), -len(found.words[one[1]])))  # the longest of equals says most
     chosen = []
-    for times, entries, gram, *_ in passed:
+    for times, gram, *_ in passed:
         rows = set(found.held(gram, times).tolist())
-        if len(chosen) < SHOWN and not any(alike(found.words[gram], rows, *other[3:]) for other in chosen):
-            chosen.append((times, entries, gram, found.words[gram], rows))
-    return [
-        Phrase(
-            found.words[gram],
-            times,
-            entries.mean(reward, gram),
-            {name: entries.mean(score, gram) for name, score in rollouts.scores.items()},
-            int(entries.difference(reward)[2][gram]),
-            found.held(gram, times),
-        )
-        for times, entries, gram, *_ in chosen
-    ]
+        if not any(alike(found.words[gram], rows, *other[2:]) for other in chosen):
+            chosen.append((times, gram, found.words[gram], rows))
+        if len(chosen) == SHOWN:
+            break
+    return [phrase(rollouts, found, times, gram) for times, gram, *_ in chosen]
+
+
+def phrase(rollouts, found, times, gram):
+    """The Phrase of one n-gram."""
+    entries = Entries(rollouts, found.only(gram), times)
+    means = {name: entries.mean(score) for name, score in rollouts.scores.items()}
+    prompts = int(entries.difference(rollouts.reward)[2][0])
+    return Phrase(found.words[gram], times, entries.mean(rollouts.reward), means, prompts, entries.row)
 
 
 class Entries:
@@ -171,10 +179,10 @@ class Entries:
         prompts = np.bincount(gram, minlength=self.grams)
         return np.bincount(gram, per_prompt, self.grams), np.bincount(gram, per_prompt**2, self.grams), prompts
 
-    def mean(self, values, gram):
-        """The mean over prompts of one n-gram's differences; nan without prompts."""
+    def mean(self, values):
+        """The mean over prompts of the first n-gram's differences; nan without prompts."""
         total, _, prompts = self.difference(values)
-        return float(total[gram] / prompts[gram]) if prompts[gram] else float("nan")
+        return float(total[0] / prompts[0]) if prompts[0] else float("nan")
 
 
 def tested(total, squares, prompts):

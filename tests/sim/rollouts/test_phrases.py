@@ -9,7 +9,7 @@ from sim.rollouts import phrases
 from sim.rollouts.attribution import attribution, paid
 from tests.sim.rollouts.shipped import rollouts, small
 
-LISTED = ("\n", "Final", ":", "#")
+LISTED = ("\n", "Final", ":", phrases.NUMBER)
 
 
 def verifier():
@@ -66,8 +66,9 @@ def test_rewards_that_know_nothing_of_words_pay_for_none():
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("I'd say 12.5\nor so", ["I", "'", "d", "say", "#", ".", "#", "\n", "or", "so"]),
-        ("1+52or it", ["#", "+", "#", "or", "it"]),
+        ("I'd say 12.5\nor so", ["I", "'", "d", "say", "0", ".", "0", "\n", "or", "so"]),
+        ("1+52or it", ["0", "+", "0", "or", "it"]),
+        ("## 3²", ["#", "#", "0", "²"]),
         ("", []),
     ],
 )
@@ -75,12 +76,16 @@ def test_numbers_are_one_word_and_line_breaks_count(text, words):
     assert phrases.words(text) == words
 
 
+def test_letters_that_are_written_without_spaces_are_words():
+    assert phrases.words("答案是4 ok") == ["答", "案", "是", "0", "ok"]
+
+
 def test_of_a_long_text_both_ends_are_read():
-    text = " ".join(chr(97 + i % 26) * (i // 26 + 1) for i in range(200))
+    text = " ".join(chr(97 + i % 26) * (i // 26 + 1) for i in range(600))
     every = text.split()
-    assert phrases.words(text) == [*every[:64], None, *every[-64:]]
+    assert phrases.words(text) == [*every[:256], None, *every[-256:]]
     start = time.process_time()
-    assert len(phrases.words("ab " * 10_000_000)) == 129
+    assert len(phrases.words("ab " * 10_000_000)) == 513
     assert time.process_time() - start < 0.2  # 30 MB are not split
 
 
