@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rlpt.rollouts.shown import column, figure, number, pattern, phrase_words, quoted, short, visible
+from rlpt.rollouts.shown import column, figure, number, on_a_line, pattern, phrase_words, quoted, short, visible
 from sim.rollouts import findings, groups, marks, pushes, repeats, shapes
 from sim.rollouts.blocks import some_groups
 from sim.words import counted, plural
@@ -228,7 +228,7 @@ def paid(seen, row):
     r = seen.report.rollouts
     said = [] if r.reward is None else [f"paid {short(r.reward[row])}"]
     if seen.score:
-        said.append(f"{column(seen.score)} {short(r.scores[seen.score][row])}")
+        said.append(f"{on_a_line(seen.score)} {short(r.scores[seen.score][row])}")
     if r.tokens is not None and np.isfinite(r.tokens[row]):
         said.append(counted(int(r.tokens[row]), "token"))
     if r.cut is not None and r.cut[row]:

@@ -67,4 +67,4 @@ def test_the_push_and_its_sums_are_those_of_the_recording_script():
     rows = here.of_group(steps.telling(here))
     assert words.sums(here, held, rows)[0] == ("12 %", "of the step’s push is in this group")  # 0.1237
     assert words.push(held[rows[1]]) == "−3.2 %" and words.push(0.0) == "0 %"
-    assert words.paid(here, here.rows[rows[0]]) == "paid 1, “exact” 1, 10 tokens"
+    assert words.paid(here, here.rows[rows[0]]) == "paid 1, exact 1, 10 tokens"

@@ -62,7 +62,7 @@ ROLES = {
 }
 MORE = "stronger for more reward"
 TEXTS_SHOWN = 64  # completions of a group
-CHARACTERS, LONG = 8_000, 300  # of one that are shown, and from which its column is wide
+CHARACTERS, LONG = 8_000, 120  # of one that are shown, and from which its column is wide
 
 
 class Session(brought.Session):
