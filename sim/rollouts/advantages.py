@@ -127,14 +127,12 @@ def total(scores, weights):
     return np.where(np.isnan(scores).all(axis=0), np.nan, np.asarray(weights) @ np.nan_to_num(scores))
 
 
-def gdpo(scores, weights, group, step):
-    """Each score (m, N) becomes a z-score in its group; then comes the weighted sum, and its z-score over the step."""
-    each = np.array([np.where(np.isnan(score), np.nan, RULES["GRPO"](score, group, step)) for score in scores])
-    return of_finite(lambda reward, group, step: by_part(z_score, reward, step))(total(each, weights), group, step)
+def each_alone(scores, group, step):
+    """The z-score of each score (m, N) in its group."""
+    return np.array([np.where(np.isnan(score), np.nan, RULES["GRPO"](score, group, step)) for score in scores])
 
 
-def advantage(name, scores, weights, group, step):
-    """The advantages (N,) of a rule, when these scores (m, N) are paid with these weights (m,)."""
-    if name == GDPO:
-        return gdpo(scores, weights, group, step)
-    return RULES[name](total(scores, weights), group, step)
+@of_finite
+def gdpo(summed, group, step):
+    """GDPO's advantages (N,): the z-score, over the step, of the weighted sum of each_alone."""
+    return by_part(z_score, summed, step)

@@ -5,6 +5,7 @@ with weights of 1, with one score alone, and with weights fitted by least square
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -134,27 +135,25 @@ def best(S, A, group, step, to_fit):
     """(rule, weights (m,), largest error, near) of the rule that comes closest to the advantages A (N,): with weights
     of 1, with one score alone, and for the rules `to_fit` with fitted weights.
     """
-    rows = some_steps(step, ROWS)
-    trial = Trial(S[:, rows], A[rows], group[rows], step[rows])
+    whole = Trial(S, A, group, step)
+    trial = whole.on(ROWS)
+    few = trial.on(ROWS_TO_FIT)
     simple = [np.ones(len(S)), *np.eye(len(S))] if len(S) > 1 else [np.ones(1)]
-    tried = [(name, weights) for weights in simple for name in rules_for(len(S))]
+    simple = [(name, weights) for weights in simple for name in rules_for(len(S))]
+    tried = [one for one in simple if few.largest(*one) < NAMED]
     errors = np.array([trial.largest(*one) for one in tried])
-    if errors.min() >= NAMED:
-        rows = some_steps(step, ROWS_TO_FIT)
-        few = Trial(S[:, rows], A[rows], group[rows], step[rows])
+    if errors.min(initial=np.inf) >= NAMED:
         fits = [(name, few.fitted(name)) for name in to_fit]
         of_fits = np.array([trial.largest(*one) for one in fits])
-        if (
-            of_fits.min(initial=np.inf) < NAMED
-        ):  # round weights first, among them those with a 1: RLOO is K / (K - 1) Dr. GRPO
+        if of_fits.min(initial=np.inf) < NAMED:
+            # round weights first, among them those with a 1: RLOO is K / (K - 1) Dr. GRPO
             good = [i for i in np.argsort(of_fits, kind="stable") if of_fits[i] < NAMED]
-            tried, errors = [min((fits[i] for i in good), key=lambda one: roughness(one[1]))], [0.0]
+            tried, errors = [min((fits[i] for i in good), key=lambda one: roughness(one[1]))], np.zeros(1)
         else:
-            tried += fits
-            errors = np.array([trial.typical(*one) for one in tried])
+            tried = simple + fits
+            errors = np.array([few.typical(*one) for one in tried])
     # the first and simplest of those that fit about as well as the best: equal rules differ by rounding
-    name, weights = tried[int(np.argmax(np.asarray(errors) <= 1.1 * np.min(errors) + 1e-6))]
-    whole = Trial(S, A, group, step)
+    name, weights = tried[int(np.argmax(errors <= 1.1 * errors.min() + 1e-6))]
     error = whole.largest(name, weights)
     if error < NAMED:
         return name, weights, error, False
@@ -171,8 +170,35 @@ class Trial:
     group: np.ndarray
     step: np.ndarray
 
+    def on(self, most):
+        """The Trial on whole steps, about `most` rows in all."""
+        rows = some_steps(self.step, most)
+        return Trial(self.S[:, rows], self.A[rows], self.group[rows], self.step[rows])
+
+    # what is the same for all weights
+    @cached_property
+    def unknown(self):
+        return np.isnan(self.S).all(axis=0)
+
+    @cached_property
+    def scores(self):
+        return np.nan_to_num(self.S)
+
+    @cached_property
+    def z_scores(self):
+        return np.nan_to_num(advantages.each_alone(self.S, self.group, self.step))
+
+    @cached_property
+    def flat(self):
+        """The weights with which the centered scores come closest to the advantages."""
+        centered = np.array([self.made("Dr. GRPO", one) for one in np.eye(len(self.S))])
+        return np.linalg.lstsq(centered.T, np.nan_to_num(self.A), rcond=1e-9)[0]
+
     def made(self, name, weights):
-        return advantages.advantage(name, self.S, weights, self.group, self.step)
+        """The advantages (N,) of a rule, when these scores are paid with these weights (m,)."""
+        rule = advantages.RULES.get(name, advantages.gdpo)
+        paid = weights @ (self.z_scores if name == advantages.GDPO else self.scores)
+        return rule(np.where(self.unknown, np.nan, paid), self.group, self.step)
 
     def difference(self, name, weights):
         return np.nan_to_num(self.A) - self.made(name, weights)
@@ -190,13 +216,13 @@ class Trial:
 
     def fitted(self, name):
         """Weights by Gauss-Newton from the weights of the centered scores; shorter where a step makes things worse."""
-        flat = np.array([self.made("Dr. GRPO", one) for one in np.eye(len(self.S))])
-        weights = self.sized(name, np.linalg.lstsq(flat.T, np.nan_to_num(self.A), rcond=1e-9)[0])
+        weights = self.sized(name, self.flat)
         at = self.typical(name, weights)
         for _ in range(STEPS):
             off = self.difference(name, weights)
-            slope = [(off - self.difference(name, weights + 1e-6 * one)) / 1e-6 for one in np.eye(len(weights))]
-            move = np.linalg.lstsq(np.transpose(slope), off, rcond=1e-3)[0]
+            moved = [self.difference(name, weights + 1e-6 * one) for one in np.eye(len(weights))]
+            slope = (off - np.array(moved)) / 1e-6
+            move = np.linalg.pinv(slope @ slope.T, rcond=1e-6, hermitian=True) @ (slope @ off)
             steps = [self.sized(name, weights + move / 4**i) for i in range(5)]
             better = next((one for one in steps if self.typical(name, one) < at * (1 - 1e-4)), None)
             if better is None:

@@ -1,11 +1,19 @@
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sim.rollouts import advantages
-from sim.rollouts.attribution import NAMED, attribution, paid
+from sim.rollouts.attribution import NAMED, Trial, attribution, paid
 from tests.sim.rollouts.shipped import rollouts, small
+
+
+def made(name, scores, weights, group, step):
+    """A rule's advantages of scores with weights."""
+    if name == advantages.GDPO:
+        return advantages.gdpo(advantages.total(advantages.each_alone(scores, group, step), weights), group, step)
+    return advantages.RULES[name](advantages.total(scores, weights), group, step)
 
 
 def logged(name, weights, seed=0, groups=40, K=4, noise=0.0):
@@ -14,7 +22,7 @@ def logged(name, weights, seed=0, groups=40, K=4, noise=0.0):
     group = np.repeat(np.arange(groups), K)
     step = group // 8
     scores = np.array([rng.integers(0, 2, len(group)), rng.random(len(group)), rng.integers(0, 4, len(group)) / 3])
-    A = advantages.advantage(name, scores, np.array(weights), group, step) + noise * rng.normal(size=len(group))
+    A = made(name, scores, weights, group, step) + noise * rng.normal(size=len(group))
     file = small(np.zeros((groups, K)), step=np.arange(groups) // 8)
     return replace(file, scores=dict(zip("abc", scores)), advantage=A)
 
@@ -42,6 +50,26 @@ def test_rule_and_weights_are_recovered(name, weights):
     found = attribution(logged(name, weights))
     assert found.rule == name and found.error < NAMED
     np.testing.assert_allclose(list(found.weights.values()), weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*advantages.RULES, advantages.GDPO])
+def test_a_trial_makes_the_advantages_of_its_rule_whatever_is_missing(name):
+    file = logged("RLOO", (1, 0, 0))
+    S = np.array(list(file.scores.values()))
+    S[np.random.default_rng(1).random(S.shape) < 0.4] = np.nan  # in some rows all three
+    trial = Trial(S, file.advantage, file.group, file.step)
+    expected = made(name, S, [1, -0.5, 0.2], file.group, file.step)
+    np.testing.assert_allclose(trial.made(name, np.array([1, -0.5, 0.2])), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_forty_scores_take_seconds():
+    file = logged("RLOO", (1, 0, 0), groups=4096)  # 16,384 completions
+    rng = np.random.default_rng(1)
+    scores = {f"score {i}": rng.random(len(file)) for i in range(40)}
+    start = time.process_time()
+    assert attribution(replace(file, scores=scores, advantage=rng.normal(size=len(file)))).rule is None
+    assert time.process_time() - start < 6  # some 2 s on one core
 
 
 def test_of_equally_good_fits_the_one_with_round_weights_is_named():
