@@ -36,7 +36,7 @@ def test_the_texts_of_a_group_have_the_push_of_the_algorithm_that_is_named(capsy
         assert main([file("verifier"), "--step", "20", "--group", "1", "--as", rule]) == 1
         shown = capsys.readouterr().out
         pushed[rule] = next(line.split("%")[0].strip() for line in shown.splitlines() if "in this group" in line)
-        assert "Final: 9" in shown and "paid 1, “exact” 1, 10 tokens" in shown
+        assert "Final: 9" in shown and "paid 1, exact 1, 10 tokens" in shown
     assert pushed == dict(grpo="12", rloo="13", reinforce="11")  # 0.1237, 0.1299, 0.1143
 
 
