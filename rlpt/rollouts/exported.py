@@ -6,6 +6,7 @@ import numpy as np
 
 from rlpt.rollouts.sentences import sentence
 from rlpt.rollouts.words import facts, forms, headline
+from sim.rollouts.phrases import NUMBER
 
 
 def as_dict(read, report, seen):
@@ -28,17 +29,22 @@ def as_dict(read, report, seen):
             forms=[dict(count=count, text=text, beginning=then) for count, text, then in forms(seen)[1]],
             findings=[
                 dict(name=one.name, since=one.since, first=one.first, last=one.last, numbers=one.numbers)
-                | dict(about=one.about, says=sentence(one), rows=len(one.rows))
+                | dict(about=spelled(one.about), says=sentence(one), rows=len(one.rows))
                 for one in report.findings
             ],
             phrases=[
-                dict(words=one.words, times=one.times, pays=one.pays, scores=one.scores, prompts=one.prompts)
+                dict(words=spelled(one.words), times=one.times, pays=one.pays, scores=one.scores, prompts=one.prompts)
                 for one in report.phrases
             ],
             mismatch=report.mismatch and asdict(report.mismatch),
             steps=[asdict(one) for one in report.steps],
         )
     )
+
+
+def spelled(about):
+    """A name, or the words of an n-gram with # for each number."""
+    return about if isinstance(about, str) else ["#" if word == NUMBER else word for word in about]
 
 
 def plain(value):

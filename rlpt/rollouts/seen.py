@@ -31,7 +31,7 @@ class Seen:
     @property
     def unpaid(self):
         """What to call `score`."""
-        return "the unpaid score" if self.report.attribution.weights else "the score"
+        return "the unpaid score" if self.report.attribution.told else "the score"
 
     @property
     def numbers(self):

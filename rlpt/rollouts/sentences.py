@@ -7,12 +7,11 @@ from sim.words import capital
 SENTENCES = {  # with the finding's numbers; {at} are the steps at which it is strongest, {about} what it names
     findings.APART: "Importance weights between sampler and trainer leave {effective} of {tokens} tokens (k3 {k3} nats "
     "per token).",
-    findings.PAID_NOT_RIGHT: "{wrong} of the {paid} completions with full reward {at} get the lowest value of {about}, "
-    "an unpaid score.",
+    findings.PAID_NOT_RIGHT: "{wrong} of the {paid} completions with full reward {at} get the lowest value of {about}.",
     findings.PARTS: "The reward rises from {reward_then} at the beginning to {reward} {at}, while {about} falls from "
     "{score_then} to {score}.",
     findings.PHRASE: "Texts that contain {about} get {pays} more reward than the others of their group. Their "
-    "unpaid score is {score}.",
+    "score is {score}.",
     findings.TWO_REWARDS: "Identical completions of the same prompt got different rewards in {differ} of {sets} "
     "cases {at}.",
     findings.ONE_TEXT: "{count} of {completions} completions {at} are the same text, {about}.",

@@ -240,7 +240,7 @@ def rounded(weights, error):
     """The roundest weights that fit about as well."""
     limit = 1.5 * error(weights) + 1e-4
     for grid in GRIDS:
-        near = np.round(weights / grid) * grid
+        near = np.round(weights / grid) * grid + 0.0  # -0.0 is 0
         if near.any() and error(near) <= min(limit, NAMED):
             return near
     return weights

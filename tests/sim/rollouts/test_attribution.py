@@ -50,6 +50,7 @@ def test_rule_and_weights_are_recovered(name, weights):
     found = attribution(logged(name, weights))
     assert found.rule == name and found.error < NAMED
     np.testing.assert_allclose(list(found.weights.values()), weights, atol=1e-6)
+    assert "-0.0" not in map(str, found.weights.values())
 
 
 @pytest.mark.parametrize("name", [*advantages.RULES, advantages.GDPO])
