@@ -275,7 +275,7 @@ def test_snapshot_that_cannot_be_made_stops_a_strict_build_only(tmp_path, monkey
     monkeypatch.setattr(vendor, "ROOT", tmp_path)
     monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
     monkeypatch.setattr(vendor, "COPIES", {vendor.LINKER: vendor.COPIES[vendor.LINKER]})
-    monkeypatch.setattr(vendor, "editor", lambda node: b"")
+    monkeypatch.setattr(vendor, "bundle", lambda name, node: b"")
     monkeypatch.setattr(vendor, "packed", lambda folders: b"")
     monkeypatch.setattr(fetch, "npm_packages", lambda *words: {})
     monkeypatch.setattr(fetch, "numpy_wheel", lambda python: (tmp_path / "numpy.whl", fetch.sum_of(b"wheel")))
