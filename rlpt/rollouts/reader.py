@@ -186,7 +186,7 @@ class Reader:
             log = logs.read([(self.name, [self.head.encode(errors="replace")])])
         except Unreadable:
             return
-        raise Unreadable(f"This is a log of averages, {log.format}, and *Diagnose a run* reads it. {READABLE}")
+        raise Unreadable(f"This is a log of averages ({log.format}). Open it in Diagnose a run.")
 
     def none(self):
         self.log()

@@ -61,13 +61,13 @@ def test_a_file_of_another_kind_is_one_sentence(content, words):
 def test_a_log_is_sent_to_diagnose_a_run(format):
     files = framework_logs.export(tracelab.trace(tracelab.Setting(steps=6), seed=0), format)
     name, text = next(iter(files.items()))
-    assert "*Diagnose a run* reads it." in said(text, name=name)
+    assert "Open it in Diagnose a run." in said(text, name=name)
 
 
 def test_trainer_state_is_sent_to_diagnose_a_run():
     rows = [{"step": n, "loss": 0.1, "reward": 0.5, "kl": 0.01, "entropy": 1.0} for n in range(1, 2000)]
     state = json.dumps({"epoch": 1.0, "log_history": rows}, indent=2)
-    assert "*Diagnose a run* reads it." in said(state, name="trainer_state.json")
+    assert "Open it in Diagnose a run." in said(state, name="trainer_state.json")
 
 
 @pytest.mark.slow
